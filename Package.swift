@@ -196,6 +196,14 @@ let package = Package(
         "Verification", "Workers", logging, nio.core,
       ]),
 
+    // Asks the App Store for callers: operators, and reads of unknown customers.
+    .target(
+      name: "AppStoreOperations",
+      dependencies: [
+        "AppStoreServerAPI", "EntitlementDomain", "EntitlementService", "EntitlementStore",
+        "Verification", "Wire", "Workers", logging, nio.core,
+      ]),
+
     // What the service shows of itself.
     .target(
       name: "ServiceMetrics",
@@ -253,7 +261,8 @@ let package = Package(
     .executableTarget(
       name: "entitled",
       dependencies: [
-        "AccessControl", "AppStoreRecovery", "AppStoreServerAPI", "CatalogFiles",
+        "AccessControl", "AppStoreOperations", "AppStoreRecovery", "AppStoreServerAPI",
+        "CatalogFiles",
         "CertificateStatus", "Cryptography", "DevelopmentClock", "EntitlementDomain",
         "EntitlementService", "EntitlementStore", "Framing", "HTTPFront", "MetricsExposition",
         "OutboundHTTP", "PostgresStore", "Programs", "RPCEndpoints", "RPCServer", "SQLiteStore",
@@ -408,6 +417,13 @@ let package = Package(
       dependencies: [
         "AppStoreRecovery", "AppStoreServerAPI", "EntitlementDomain", "EntitlementService",
         "EntitlementStore", "RecoverySupport", "SQLiteStore", "StoreSimulator", "TestSupport",
+      ]),
+    .testTarget(
+      name: "AppStoreOperationsTests",
+      dependencies: [
+        "AppStoreOperations", "AppStoreRecovery", "AppStoreServerAPI", "EntitlementDomain",
+        "EntitlementService", "EntitlementStore", "RecoverySupport", "SQLiteStore",
+        "StoreSimulator", "TestSupport", "Verification", "Wire", logging, nio.core,
       ]),
     .testTarget(
       name: "DevelopmentClockTests",

@@ -47,6 +47,7 @@ extension Permission {
     case .jobs: "jobs"
     case .offers: "offers"
     case .appStore: "app_store"
+    case .fetch: "fetch"
     }
   }
 
@@ -82,13 +83,13 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
     switch self {
     case .metrics: PermissionSet([.metrics])
     case .reader: PermissionSet([.read])
-    case .submitter: PermissionSet([.read, .submit])
+    case .submitter: PermissionSet([.read, .submit, .fetch])
     case .support: PermissionSet([.read, .list, .metrics])
     case .auditor: PermissionSet([.audit])
     case .operator:
       PermissionSet([
         .read, .list, .metrics, .submit, .link, .grant, .importArchives, .export, .catalog, .jobs,
-        .offers, .appStore,
+        .offers, .appStore, .fetch,
       ])
     case .admin: .all
     }

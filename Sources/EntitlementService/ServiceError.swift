@@ -1,4 +1,4 @@
-import EntitlementStore
+package import EntitlementStore
 import Workers
 
 /// The error of the use cases. The front maps each code to one status of the protocol. Messages
@@ -32,6 +32,8 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
     case unavailable
     /// The disk of the store is full. Nothing of the call was stored.
     case storageFull
+    /// A call of the App Store Server API failed.
+    case appStore(AppStoreFailure)
     case internalFault
   }
 
@@ -45,7 +47,7 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
 
   package var description: String { message }
 
-  init(_ error: StoreError) {
+  package init(_ error: StoreError) {
     switch error.code {
     case .unavailable, .locked, .closed:
       self.init(.unavailable, "the store is unavailable: \(error.message)")

@@ -21,6 +21,8 @@ extension CommandFailure {
       case .status(.failedPrecondition)
       where error.errorInfo?.reason == "ARCHIVED_RESPONSES_NOT_ACCEPTED":
         .failed
+      // Whatever the code: Apple has decided.
+      case .status where error.errorInfo?.reason == "APP_STORE_REFUSED": .refused
       case .status(.notFound), .status(.alreadyExists), .status(.failedPrecondition),
         .status(.outOfRange):
         .refused
@@ -45,6 +47,8 @@ extension CommandFailure {
       return "; entitlectl whoami shows what you may do"
     case "RATE_LIMITED", "TOO_MANY_CALLS", "TOO_MANY_CONNECTIONS":
       return "; this is a limit of the caller, see entitlectl whoami" + (wait ?? "")
+    case "APP_STORE_RATE_LIMITED", "TOO_MANY_APP_STORE_CALLS":
+      return wait ?? ""
     default:
       return ""
     }

@@ -16,7 +16,8 @@ package struct EntitleControl: AsyncParsableCommand {
     subcommands: [
       CustomerCommand.self, LinkCommand.self, ChainCommand.self, GrantCommand.self,
       SubmitCommand.self, NotificationCommand.self, ReceiptCommand.self, ChangeCommand.self,
-      WatchCommand.self, JobCommand.self, ReconcileCommand.self, CatalogCommand.self,
+      WatchCommand.self, JobCommand.self, ReconcileCommand.self, AppStoreCommand.self,
+      CatalogCommand.self,
       AuditCommand.self, StatisticsCommand.self,
       HealthCommand.self, ContextCommand.self, WhoAmICommand.self, CredentialsCommand.self,
       TokenCommand.self, DatabaseCommand.self, VerifyCommand.self,

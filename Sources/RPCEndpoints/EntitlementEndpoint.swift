@@ -18,15 +18,18 @@ package struct EntitlementEndpoint: Sendable {
   private let states: CustomerStates
   private let explanations: ExplanationService
   private let watch: CustomerWatch
+  /// Nil without keys of the App Store Server API.
+  private let fetcher: (any CustomerFetching)?
 
   package init(
     reader: CustomerReader, states: CustomerStates, explanations: ExplanationService,
-    watch: CustomerWatch
+    watch: CustomerWatch, fetcher: (any CustomerFetching)? = nil
   ) {
     self.reader = reader
     self.states = states
     self.explanations = explanations
     self.watch = watch
+    self.fetcher = fetcher
   }
 
   /// Encodes a state for ``CustomerReader`` as the response of GetCustomerState.
@@ -75,9 +78,43 @@ package struct EntitlementEndpoint: Sendable {
         selector: request.customer, scope: request.scope,
         consistency: request.consistency.serviceConsistency, at: request.at,
         knowledge: request.knowledge)
-      return try read(query, answer) { [knownRevision = request.ifRevisionDiffers] customer in
+      let knownRevision = request.ifRevisionDiffers
+      if request.fetchesIfUnknown {
+        guard call.identity.caller.permissions.contains(.fetch) else {
+          throw call.refusal(.permission, details: ["permission": Permission.fetch.name])
+        }
+        guard query.selector.isOfTheAppStore else {
+          throw ServiceError(
+            .invalidArgument(field: "fetch_if_unknown"),
+            "only a customer by a transaction id of the App Store can be fetched")
+        }
+        return fetch(query, for: call.source) { customer in
+          try Self.message(customer, unlessRevisionIs: knownRevision).stamped()
+        }
+      }
+      return try read(query, answer) { customer in
         try Self.message(customer, unlessRevisionIs: knownRevision).stamped()
       }
+    }
+  }
+
+  /// Reads a customer, and once more after a fetch if nothing is stored of it (R85). Only a customer
+  /// without a stored change has revision 0.
+  private func fetch(
+    _ query: CustomerQuery, for source: WorkSource,
+    _ payload: @escaping @Sendable (CustomerAnswer) throws -> ByteBuffer
+  ) -> Response {
+    .later {
+      let known = try await reader.answer(to: query, of: source)
+      if known.revision != 0 { return try payload(known) }
+      guard let fetcher else {
+        try JobRecords.check([], reach: query.scope)
+        return try payload(known)
+      }
+      guard try await fetcher.fetch(query.selector, in: query.scope) else {
+        return try payload(known)
+      }
+      return try payload(try await reader.answer(to: query, of: source))
     }
   }
 
@@ -261,6 +298,16 @@ extension CustomerAnswer {
       }
       later.evaluatedAt = moment
       return StampedMessage(try GetCustomerStateResponse.state(later).encoded())
+    }
+  }
+}
+
+extension CustomerSelector {
+  /// Whether it is an id that the App Store gave.
+  fileprivate var isOfTheAppStore: Bool {
+    switch self {
+    case .originalTransaction, .transaction, .appTransaction: true
+    case .account, .appAccountToken: false
     }
   }
 }

@@ -67,9 +67,48 @@ extension RPCStatus {
       self.init(
         .resourceExhausted, error.message,
         errorInfo: ErrorInfo(reason: "STORAGE_FULL", domain: Self.domain))
+    case .appStore(let failure):
+      self.init(failure, error.message)
     case .internalFault:
       self.init(.internal, error.message)
     }
+  }
+
+  /// An error of the App Store Server API. The metadata has what programs may branch on.
+  private init(_ failure: AppStoreFailure, _ message: String) {
+    let (code, reason): (RPCCode, String) =
+      switch failure.kind {
+      case .notFound: (.notFound, "APP_STORE_REFUSED")
+      case .invalidRequest: (.invalidArgument, "APP_STORE_REFUSED")
+      case .refused: (.failedPrecondition, "APP_STORE_REFUSED")
+      case .keyRefused: (.failedPrecondition, "APP_STORE_KEY_REFUSED")
+      case .rateLimited: (.resourceExhausted, "APP_STORE_RATE_LIMITED")
+      case .busy: (.resourceExhausted, "TOO_MANY_APP_STORE_CALLS")
+      case .unavailable: (.unavailable, "APP_STORE_UNAVAILABLE")
+      case .deadlineExceeded: (.deadlineExceeded, "APP_STORE_UNAVAILABLE")
+      case .cancelled: (.cancelled, "APP_STORE_UNAVAILABLE")
+      }
+    var metadata = ["retryable": "\(failure.isRetryable)"]
+    metadata["http_status"] = failure.status.map { "\($0)" }
+    metadata["error_code"] = failure.code.map { "\($0)" }
+    metadata["error_name"] = failure.name
+    if failure.mayHaveTakenEffect { metadata["may_have_taken_effect"] = "true" }
+    var delay = failure.retryAfter
+    switch failure.kind {
+    case .busy, .rateLimited, .unavailable:
+      // A client repeats a call that has a delay by itself. Of a change that may have been made, the
+      // caller decides.
+      if failure.mayHaveTakenEffect {
+        delay = nil
+      } else if failure.isRetryable {
+        delay = delay ?? Self.retryDelay
+      }
+    default: break
+    }
+    self.init(
+      code, message,
+      errorInfo: ErrorInfo(reason: reason, domain: Self.domain, metadata: metadata),
+      retryDelay: delay)
   }
 
   private init(_ error: MessageError) {

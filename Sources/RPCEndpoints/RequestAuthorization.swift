@@ -74,7 +74,8 @@ private func readCost(_ count: Int = 1, at moment: Milliseconds?) -> CallCost {
 
 extension GetCustomerStateRequest: AuthorizedRequest {
   var requestedScope: RequestedScope { .app(scope) }
-  var cost: CallCost { readCost(at: at) }
+  /// One that may fetch costs more, whether it does or not: nobody gets fetches for the price of reads.
+  var cost: CallCost { fetchesIfUnknown ? .expensiveRead : readCost(at: at) }
 }
 
 extension BatchGetCustomerStateRequest: AuthorizedRequest {
@@ -298,6 +299,87 @@ extension CancelJobRequest: AuthorizedRequest {
 extension ReconcileNotificationsRequest: AuthorizedRequest {
   var requestedScope: RequestedScope { .app(scope) }
   var cost: CallCost { .none }
+}
+
+// MARK: AppStoreService
+
+/// The scope of a question that may be asked in two environments. The caller must have one of them, and
+/// only those that it has are asked.
+private func questionScope(_ scope: AppScope, orSandbox: Bool) -> RequestedScope {
+  orSandbox && scope.environment == .production ? .signed(scope.bundleID) : .app(scope)
+}
+
+/// A call of Apple costs the server more than a read from its store.
+private let appStoreCost = CallCost.expensiveRead
+
+extension GetTransactionRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { questionScope(scope, orSandbox: orSandbox) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension ListTransactionsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { questionScope(scope, orSandbox: orSandbox) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension GetSubscriptionStatusesRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { questionScope(scope, orSandbox: orSandbox) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension ListRefundsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { questionScope(scope, orSandbox: orSandbox) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension LookUpOrderRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension GetAppTransactionRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { questionScope(scope, orSandbox: orSandbox) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension ListSentNotificationsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension RequestTestNotificationRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension GetTestNotificationRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension ExtendRenewalRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension ExtendAllRenewalsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension GetRenewalExtensionRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension SetAppAccountTokenRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { appStoreCost }
+}
+
+extension FinishTransactionRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { appStoreCost }
 }
 
 // MARK: AccessService and Health

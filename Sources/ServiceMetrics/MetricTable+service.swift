@@ -214,6 +214,32 @@ extension MetricTable {
     .gauge(
       "entitle_app_store_api_waiting_calls_limit", "How many calls may wait.",
       "app_store_api.waiting_calls_limit"),
+    .gauge(
+      "entitle_app_store_operations_in_progress",
+      "Calls of AppStoreService that ask the App Store now.", "app_store_operations.in_progress"),
+    .gauge(
+      "entitle_app_store_operations_in_progress_limit", "How many such calls there may be.",
+      "app_store_operations.in_progress_limit"),
+    .counter(
+      "entitle_app_store_fetches",
+      "Customers that reads with fetch_if_unknown asked the App Store for, by outcome: fetched; absent, as the "
+        + "App Store does not know the id; failed; and reads that were shed, as too many were in flight.",
+      "fetches.outcomes.OUTCOME"),
+    .counter(
+      "entitle_app_store_fetch_negative_hits",
+      "Such reads that were answered at once, as the App Store had just said that it does not know the id.",
+      "fetches.negative_hits"),
+    .gauge(
+      "entitle_app_store_fetches_in_flight", "Customers that are being fetched now.",
+      "fetches.in_flight"),
+    .gauge(
+      "entitle_app_store_fetches_in_flight_limit", "How many customers may be fetched at a time.",
+      "fetches.in_flight_limit"),
+    .gauge(
+      "entitle_app_store_fetch_waiting", "Reads that wait for a fetch now.", "fetches.waiting"),
+    .gauge(
+      "entitle_app_store_fetch_waiting_limit", "How many reads may wait for fetches.",
+      "fetches.waiting_limit"),
   ]
 
   static let reads: [MetricDefinition] = [

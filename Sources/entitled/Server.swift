@@ -1,4 +1,5 @@
 import AccessControl
+import AppStoreOperations
 import AppStoreRecovery
 import AppStoreServerAPI
 import CatalogFiles
@@ -371,6 +372,17 @@ private struct ServerComponents {
         clock: clock, logger: logger)
     }
     self.recovery = recovery
+    let reach: JobRecords.Reach = { app in recovery?.environments(of: app) ?? [] }
+    let operations = appStore.map { access in
+      AppStoreOperations(
+        store: store, client: access.client, submissions: submissions, clock: clock,
+        logger: logger, reach: reach)
+    }
+    let fetcher = appStore.map { access in
+      CustomerFetcher(
+        store: store, client: access.client, submissions: submissions, logger: logger,
+        reach: reach)
+    }
     let statistics = ServiceStatistics([
       { counters.values }, { reader.statistics.values }, { reader.readStatistics.values },
       { pool.statistics.values }, { evaluations.values }, { catalog.values },
@@ -378,7 +390,7 @@ private struct ServerComponents {
       { [follower] in follower.statistics.values }, { [trimmer] in trimmer.values },
       { watch.values }, { [sealer] in sealer.values }, { credentials?.values ?? [] },
       { [health] in health.values }, { TraceComponents.values(tracer?.buffer) },
-      { recovery?.values ?? [] },
+      { recovery?.values ?? [] }, { operations?.values ?? [] }, { fetcher?.values ?? [] },
     ])
     self.statistics = statistics
 
@@ -389,7 +401,7 @@ private struct ServerComponents {
         store: store, catalog: catalog, clock: clock, evaluations: evaluations),
       explanations: ExplanationService(
         store: store, catalog: catalog, clock: clock, evaluations: evaluations),
-      watch: watch
+      watch: watch, fetcher: fetcher
     ).register(in: &router)
     SubmissionEndpoint(submissions: submissions).register(in: &router)
     LinkEndpoint(links: LinkService(store: store, catalog: catalog, changes: audited))
@@ -413,9 +425,9 @@ private struct ServerComponents {
     AuditEndpoint(records: AuditRecords(store: store)).register(in: &router)
     JobEndpoint(
       records: JobRecords(
-        store: store, catalog: catalog, clock: clock,
-        reach: { app in recovery?.environments(of: app) ?? [] })
+        store: store, catalog: catalog, clock: clock, reach: reach)
     ).register(in: &router)
+    AppStoreEndpoint(desk: operations).register(in: &router)
     HealthEndpoint(
       health: health, version: ProgramVersion.current, needsCredentials: loaded != nil,
       developmentClock: isVirtual ? clock.now : nil

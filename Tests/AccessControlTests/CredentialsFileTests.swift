@@ -52,7 +52,9 @@ struct CredentialsFileTests {
     let billing = contents.callers[0]
     #expect(billing.roles == [.submitter])
     #expect(
-      billing.permissions.permissions == [.open, .identity, .read, .submit, .offers, .appStore])
+      billing.permissions.permissions == [
+        .open, .identity, .read, .submit, .offers, .appStore, .fetch,
+      ])
     #expect(
       billing.scopes.apps
         == ["com.example.scribe": [.production, .sandbox], "com.example.notes": [.sandbox]])

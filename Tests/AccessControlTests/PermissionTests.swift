@@ -10,12 +10,12 @@ struct PermissionTests {
   private static let table: [Role: [Permission]] = [
     .metrics: [.metrics],
     .reader: [.read],
-    .submitter: [.read, .submit],
+    .submitter: [.read, .submit, .fetch],
     .support: [.read, .list, .metrics],
     .auditor: [.audit],
     .operator: [
       .read, .list, .submit, .link, .grant, .importArchives, .export, .catalog, .metrics, .jobs,
-      .offers, .appStore,
+      .offers, .appStore, .fetch,
     ],
     .admin: Permission.allCases,
   ]

@@ -76,6 +76,27 @@ REQUESTS = {
     # The server has no key of the App Store Server API.
     "entitle.v1.JobService/ReconcileNotifications": Expect(
         {"sinceMs": "0", **APP, **REASON}, codes=("failed_precondition",)),
+    # Neither has it one to ask the App Store with.
+    **{
+        f"entitle.v1.AppStoreService/{method}": Expect({**APP, **request}, codes=("failed_precondition",))
+        for method, request in {
+            "GetTransaction": {"transactionId": "1"},
+            "ListTransactions": {"id": "1"},
+            "GetSubscriptionStatuses": {"id": "1"},
+            "ListRefunds": {"id": "1"},
+            "LookUpOrder": {"orderId": "MX1"},
+            "GetAppTransaction": {"id": "1"},
+            "ListSentNotifications": {"startMs": "0"},
+            "RequestTestNotification": REASON,
+            "GetTestNotification": {"testNotificationToken": "t"},
+            "ExtendRenewal": {"originalTransactionId": "1", "extendByDays": 1, "requestIdentifier": "r", **REASON},
+            "ExtendAllRenewals": {"productId": "p", "extendByDays": 1, "requestIdentifier": "r", **REASON},
+            "GetRenewalExtension": {"productId": "p", "requestIdentifier": "r"},
+            "SetAppAccountToken": {
+                "originalTransactionId": "1", "appAccountToken": "7c9e6679-7425-40de-944b-e07fc1f90ae7", **REASON},
+            "FinishTransaction": {"transactionId": "1", **REASON},
+        }.items()
+    },
     "entitle.v1.AccessService/WhoAmI": Expect({}, "name"),
     "entitle.v1.AccessService/GetCredentials": Expect({}),
     "entitle.v1.AccessService/ReloadCredentials": Expect({"dryRun": True}),

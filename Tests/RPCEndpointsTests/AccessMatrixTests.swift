@@ -18,16 +18,16 @@ struct AccessMatrixTests {
   static let roles: [String: Set<String>] = [
     "metrics": ["metrics"],
     "reader": ["read"],
-    "submitter": ["read", "submit"],
+    "submitter": ["read", "submit", "fetch"],
     "support": ["read", "list", "metrics"],
     "auditor": ["audit"],
     "operator": [
       "read", "list", "metrics", "submit", "link", "grant", "import", "export", "catalog", "jobs",
-      "offers", "app_store",
+      "offers", "app_store", "fetch",
     ],
     "admin": [
       "read", "list", "metrics", "submit", "link", "grant", "import", "export", "catalog", "jobs",
-      "offers", "app_store", "erase", "audit", "credentials",
+      "offers", "app_store", "fetch", "erase", "audit", "credentials",
     ],
   ]
 

@@ -1,9 +1,9 @@
 package import AppStoreRecovery
-import AppStoreServerAPI
+package import AppStoreServerAPI
 import CatalogFiles
 import Cryptography
 package import EntitlementDomain
-import EntitlementService
+package import EntitlementService
 package import EntitlementStore
 import Foundation
 import Logging
@@ -25,7 +25,10 @@ package final class RecoveryBench: Sendable {
 
   package let store: SQLiteStore
   package let recovery: AppStoreRecovery
-  private let client: AppStoreServerClient
+  package let client: AppStoreServerClient
+  package let submissions: SubmissionService
+  /// The virtual time.
+  package let clock: ServiceClock
   private let holder: CatalogHolder
   package let scope: AppScope
   private let time = Setting(RecoveryBench.start)
@@ -43,10 +46,11 @@ package final class RecoveryBench: Sendable {
   ///   - rateFactor: of the App Store and of the client; nil for Apple's rates, and the client's part of
   ///     them.
   ///   - limits: of the recovery; those of tests wait for milliseconds.
+  ///   - isTrusting: whether the service trusts the root of the App Store.
   private init(
     seed: UInt64 = 1, environment: StoreEnvironment = .sandbox, population: Int = 0,
     past: Simulation.Past = .deliver, rateFactor: Double? = 1_000,
-    limits: RecoveryLimits = .forTests
+    limits: RecoveryLimits = .forTests, isTrusting: Bool = true
   ) async throws {
     folder = try TemporaryFolder()
     let authority = try Self.authority.get()
@@ -54,10 +58,11 @@ package final class RecoveryBench: Sendable {
     let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: environment)
     self.scope = scope
     let clock = ServiceClock { [time] in time.value }
+    self.clock = clock
     let store = try SQLiteStore.open(at: folder.file("store.sqlite"))
     self.store = store
     var anchors = TrustAnchors.apple
-    anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
+    if isTrusting { anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments) }
     pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 2, capacity: 1_000)
     holder = CatalogHolder(
       try CatalogFile.parse(SimulatedApp.catalogYAML).catalog, clock: clock)
@@ -69,6 +74,7 @@ package final class RecoveryBench: Sendable {
     let submissions = SubmissionService(
       store: store, catalog: holder, pool: pool, clock: clock, jobClock: jobClock, logger: logger,
       customersChanged: { _ in })
+    self.submissions = submissions
     webhook = try await StoreListener.start(host: "127.0.0.1", port: 0) { [isDeaf] request in
       guard !isDeaf.value,
         let body = try? JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any],
@@ -116,11 +122,12 @@ package final class RecoveryBench: Sendable {
   package static func run(
     seed: UInt64 = 1, environment: StoreEnvironment = .sandbox, population: Int = 0,
     past: Simulation.Past = .deliver, rateFactor: Double? = 1_000,
-    limits: RecoveryLimits = .forTests, _ body: (RecoveryBench) async throws -> Void
+    limits: RecoveryLimits = .forTests, isTrusting: Bool = true,
+    _ body: (RecoveryBench) async throws -> Void
   ) async throws {
     let bench = try await RecoveryBench(
       seed: seed, environment: environment, population: population, past: past,
-      rateFactor: rateFactor, limits: limits)
+      rateFactor: rateFactor, limits: limits, isTrusting: isTrusting)
     do {
       try await body(bench)
       await bench.close()

@@ -160,6 +160,50 @@ package struct MethodSample: Sendable {
       try method(
         WireMethods.reconcileNotifications, "jobs", .app,
         ReconcileNotificationsRequest(scope: scope, since: ServiceBench.now)),
+      try method(
+        WireMethods.getTransaction, "app_store", .app,
+        GetTransactionRequest(scope: scope, transactionID: "1")),
+      try method(
+        WireMethods.listTransactions, "app_store", .app,
+        ListTransactionsRequest(scope: scope, id: "1")),
+      try method(
+        WireMethods.getSubscriptionStatuses, "app_store", .app,
+        GetSubscriptionStatusesRequest(scope: scope, id: "1")),
+      try method(
+        WireMethods.listRefunds, "app_store", .app, ListRefundsRequest(scope: scope, id: "1")),
+      try method(
+        WireMethods.lookUpOrder, "app_store", .app,
+        LookUpOrderRequest(scope: scope, orderID: "MX1")),
+      try method(
+        WireMethods.getAppTransaction, "app_store", .app,
+        GetAppTransactionRequest(scope: scope, id: "1")),
+      try method(
+        WireMethods.listSentNotifications, "app_store", .app,
+        ListSentNotificationsRequest(scope: scope, start: 0)),
+      try method(
+        WireMethods.requestTestNotification, "app_store", .app,
+        RequestTestNotificationRequest(scope: scope)),
+      try method(
+        WireMethods.getTestNotification, "app_store", .app,
+        GetTestNotificationRequest(scope: scope, testNotificationToken: "t")),
+      try method(
+        WireMethods.extendRenewal, "app_store", .app,
+        ExtendRenewalRequest(
+          scope: scope, originalTransactionID: "1", extendByDays: 1, requestIdentifier: "r")),
+      try method(
+        WireMethods.extendAllRenewals, "app_store", .app,
+        ExtendAllRenewalsRequest(
+          scope: scope, productID: "p", extendByDays: 1, requestIdentifier: "r")),
+      try method(
+        WireMethods.getRenewalExtension, "app_store", .app,
+        GetRenewalExtensionRequest(scope: scope, productID: "p", requestIdentifier: "r")),
+      try method(
+        WireMethods.setAppAccountToken, "app_store", .app,
+        SetAppAccountTokenRequest(
+          scope: scope, originalTransactionID: "1", appAccountToken: AppAccountToken(one))),
+      try method(
+        WireMethods.finishTransaction, "app_store", .app,
+        FinishTransactionRequest(scope: scope, transactionID: "1")),
       try method(WireMethods.whoAmI, "identity", .nothing, WhoAmIRequest()),
       try method(
         WireMethods.getCredentials, "credentials", .everything, GetCredentialsRequest()),

@@ -61,6 +61,8 @@ package struct ServiceBench {
   ///   - access: Access control, if the test has it.
   ///   - listeners: In addition to TCP and a Unix socket; ``addresses`` has them last.
   ///   - reach: The environments in which the server has a key of the App Store Server API.
+  ///   - desk: Asks the App Store for operators; nil without a key.
+  ///   - fetcher: Fetches unknown customers; nil without a key.
   package init(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
@@ -68,7 +70,8 @@ package struct ServiceBench {
     readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     submissionStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     access: BenchAccess? = nil, listeners: [RPCListener] = [],
-    reach: @escaping JobRecords.Reach = { _ in [] }
+    reach: @escaping JobRecords.Reach = { _ in [] }, desk: (any AppStoreDesk)? = nil,
+    fetcher: (any CustomerFetching)? = nil
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "entitle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -113,8 +116,9 @@ package struct ServiceBench {
     EntitlementEndpoint(
       reader: reader, states: CustomerStates(store: store, catalog: catalog, clock: clock),
       explanations: ExplanationService(store: store, catalog: catalog, clock: clock),
-      watch: watch
+      watch: watch, fetcher: fetcher
     ).register(in: &router)
+    AppStoreEndpoint(desk: desk).register(in: &router)
     LinkEndpoint(
       links: LinkService(store: store, catalog: catalog, changes: changes)
     ).register(in: &router)
@@ -205,13 +209,14 @@ package struct ServiceBench {
     readingStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     submissionStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     access: BenchAccess? = nil, listeners: [RPCListener] = [],
-    reach: @escaping JobRecords.Reach = { _ in [] },
+    reach: @escaping JobRecords.Reach = { _ in [] }, desk: (any AppStoreDesk)? = nil,
+    fetcher: (any CustomerFetching)? = nil,
     _ body: (ServiceBench) async throws -> Void
   ) async throws {
     let bench = try await ServiceBench(
       queue: queue, limits: limits, watches: watches, exports: exports,
       reads: reads, readingStore: readingStore, submissionStore: submissionStore,
-      access: access, listeners: listeners, reach: reach)
+      access: access, listeners: listeners, reach: reach, desk: desk, fetcher: fetcher)
     do {
       try await body(bench)
       await bench.close()

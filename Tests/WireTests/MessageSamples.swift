@@ -38,7 +38,7 @@ extension MessageSample {
 
   static let all: [MessageSample] =
     reads + writes + receipts + explanations + administration + audits + access + links + records
-    + watches + jobs
+    + watches + jobs + appStore
     + [
       MessageSample("full", HealthCheckRequest(service: "entitle.v1.EntitlementService")),
       MessageSample("bare", HealthCheckRequest()),
@@ -59,6 +59,10 @@ extension MessageSample {
         customer: .account("émile"), scope: scope, consistency: .atLeastAsFresh(revision: 7),
         at: 1_700_000_000_123, ifRevisionDiffers: 41)),
     MessageSample("bare", GetCustomerStateRequest(customer: .account("a"), scope: barest)),
+    MessageSample(
+      "fetched",
+      GetCustomerStateRequest(
+        customer: .transaction("2"), scope: barest, fetchesIfUnknown: true)),
     MessageSample(
       "at the epoch",
       GetCustomerStateRequest(

@@ -933,7 +933,7 @@ def main():
     folder = out / "Swift"
     folder.mkdir(parents=True, exist_ok=True)
     for file in files:
-        name = Path(file.name).stem.capitalize() + "Messages.swift"
+        name = "".join(part.capitalize() for part in Path(file.name).stem.split("_")) + "Messages.swift"
         (folder / name).write_text(messages_file(file, world, structures))
     (folder / "WireMethods.swift").write_text(methods_file(world))
     (folder / "MessageTypes.swift").write_text(types_file(world))

@@ -49,6 +49,14 @@ PROPERTIES = {
     "Change.merged": "isMerged",
     "Change.deleted": "isDeleted",
     "CredentialsResponse.enabled": "isEnabled",
+    "AppStorePayload.omitted": "isOmitted",
+    "descending": "isDescending",
+    "complete": "isComplete",
+    "or_sandbox": "orSandbox",
+    "include_signed": "includesSigned",
+    "store": "stores",
+    "fetch_if_unknown": "fetchesIfUnknown",
+    "only_failures": "onlyFailures",
     "all_apps": "hasAllApps",
     "credentials_needed": "needsCredentials",
     "Commitment.expires_at_ms": "expiresDate",
@@ -63,6 +71,8 @@ TYPES = {
     "CustomerChange.kinds": "Set<ChangeKind>",
     "ReceiptSummary.in_app_count": "Int",
     "HealthCheckRequest.service": "String",
+    "ListTransactionsRequest.product_ids": "[String]",
+    "ListTransactionsRequest.subscription_group_ids": "[String]",
 }
 
 # Swift names of messages and enumerations, where they differ.
@@ -173,6 +183,10 @@ LENIENT = {
     "GetStatisticsResponse", "HealthCheckResponse", "ItemResult", "Job", "Link", "LinkEvent",
     "NotificationEntry", "ReceiptSummary", "SubmitNotificationResponse", "SubmitReceiptResponse",
     "WatchCustomerStatesResponse", "WhoAmIResponse",
+    "AppStoreChangeResponse", "AppStoreNotification", "AppStorePayload", "AppStorePayloadsResponse",
+    "AppStoreSubscription",
+    "ExtendAllRenewalsRequest", "GetRenewalExtensionResponse", "GetSubscriptionStatusesRequest",
+    "ListTransactionsRequest", "SentNotificationsResponse",
 }
 
 # Swift names of services, and of methods whose name alone is ambiguous.
@@ -183,6 +197,7 @@ SERVICES = {
     "AdminService": "admin",
     "AuditService": "audit",
     "JobService": "jobs",
+    "AppStoreService": "appStore",
     "AccessService": "access",
     "Health": "health",
 }
@@ -191,5 +206,5 @@ METHODS = {"Health.Check": "checkHealth", "Health.Watch": "watchHealth"}
 # Files whose types have package access.
 PACKAGE_FILES = {
     "entitle/v1/access.proto", "entitle/v1/admin.proto", "entitle/v1/audit.proto",
-    "entitle/v1/jobs.proto", "entitle/v1/permission.proto",
+    "entitle/v1/app_store.proto", "entitle/v1/jobs.proto", "entitle/v1/permission.proto",
 }

@@ -62,6 +62,18 @@ package struct AppStoreServerError: Error, Hashable, Sendable, CustomStringConve
   }
 
   package var description: String { "\(code.rawValue): \(message)" }
+
+  /// The error of a request that breaks a rule of Apple's, for callers that check more than the client.
+  ///
+  /// - Parameter message: without the value at fault.
+  package init(invalid message: String) {
+    self.init(.invalidRequest, message)
+  }
+
+  /// The error of an answer in which Apple says that nothing was changed.
+  package init(refusing message: String) {
+    self.init(.refused, message)
+  }
 }
 
 /// `errorCode` of an answer. Its first three digits are the HTTP status. Unknown ones are kept.

@@ -82,7 +82,10 @@ package struct RenewalExtension: Hashable, Sendable {
     self.requestIdentifier = requestIdentifier
   }
 
-  func check() throws(AppStoreServerError) {
+  /// What every call checks before it sends anything.
+  ///
+  /// - Throws: ``AppStoreServerError/Code/invalidRequest``.
+  package func check() throws(AppStoreServerError) {
     guard (1...90).contains(days) else { throw .invalidRequest("extendByDays is not 1 to 90") }
     guard (1...128).contains(requestIdentifier.utf8.count) else {
       throw .invalidRequest("requestIdentifier has not 1 to 128 bytes")
@@ -126,7 +129,10 @@ package struct MassRenewalExtension: Hashable, Sendable {
     self.storefrontCountryCodes = storefrontCountryCodes
   }
 
-  func check() throws(AppStoreServerError) {
+  /// What every call checks before it sends anything.
+  ///
+  /// - Throws: ``AppStoreServerError/Code/invalidRequest``.
+  package func check() throws(AppStoreServerError) {
     try renewalExtension.check()
     try AppStoreServerRequest.check(pathValue: productID.rawValue, "productId")
     try AppStoreServerRequest.check(

@@ -115,7 +115,14 @@ package struct JobRecords: Sendable {
   // MARK: Steps
 
   private func checkReach(of scope: AppScope) throws(ServiceError) {
-    let environments = reach(scope.bundleID)
+    try Self.check(reach(scope.bundleID), reach: scope)
+  }
+
+  /// - Parameter environments: those in which this server can ask the App Store about the app.
+  /// - Throws: ``ServiceError/Code-swift.enum/failedPrecondition`` unless the scope is among them.
+  package static func check(
+    _ environments: Set<StoreEnvironment>, reach scope: AppScope
+  ) throws(ServiceError) {
     if environments.contains(scope.environment) { return }
     guard !environments.isEmpty else {
       throw ServiceError(
@@ -199,8 +206,8 @@ extension AppStoreJobQuery {
 }
 
 extension ChangeAudit {
-  /// A job needs no reason: it changes nothing that a customer has.
-  fileprivate func checkJob() throws(ServiceError) {
+  /// The check where a reason is not needed. A job changes nothing that a customer has.
+  package func checkJob() throws(ServiceError) {
     if !reason.isEmpty { try RequestText.check(reason, as: "reason", limit: LinkLimits.reason) }
     try RequestText.checkOnBehalfOf(onBehalfOf)
   }

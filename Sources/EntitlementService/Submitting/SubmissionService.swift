@@ -277,7 +277,7 @@ struct RenewalInfoBinder {
 
 extension VerifiedNotification {
   /// The apps and environments that it names.
-  fileprivate var scopes: [AppScope] {
+  var scopes: [AppScope] {
     (record.scope.map { [$0] } ?? []) + facts.map(\.fact.scope)
   }
 }

@@ -38,6 +38,13 @@ package enum AuditOutcome: String, Hashable, Sendable {
   case changed
   /// Data of a customer was read, to be sent after the entry was written.
   case disclosed
+  /// A change was asked of the App Store after the entry was written. A second entry with the same
+  /// subject says how that ended. Without one it is not known: the server was killed.
+  case requested
+  /// The App Store refused what was asked, or was not asked: no request was sent. Nothing was changed.
+  case refused
+  /// How it ended is not known: the App Store may have made the change.
+  case unknown
   /// Entries of the named chain were lost in a failover.
   case gap
 }

@@ -16,9 +16,21 @@ struct CustomerCommand: AsyncParsableCommand {
 
 struct CustomerGetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "get", abstract: "Shows the state of one customer.")
+    commandName: "get", abstract: "Shows the state of one customer.",
+    discussion: """
+      A customer of whom nothing is stored has the state NEW. With --fetch the server asks the App Store \
+      first, and stores what it answers; that needs the permission fetch, and a key of the App Store \
+      Server API for the app. No account is linked by it.
+      """)
 
   @OptionGroup var customer: CustomerOptions
+
+  @Flag(
+    help: """
+      Fetch a customer of whom nothing is stored from the App Store: with --by original-transaction, \
+      transaction or app-transaction.
+      """)
+  var fetch = false
 
   @Option(help: "Answer for this time: RFC 3339 or milliseconds since 1970. Default: now.")
   var at: Moment?
@@ -32,12 +44,19 @@ struct CustomerGetCommand: AsyncParsableCommand {
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
 
+  func validate() throws {
+    if fetch, [.account, .appAccountToken].contains(customer.by) {
+      throw ValidationError(
+        "--fetch needs --by original-transaction, transaction or app-transaction")
+    }
+  }
+
   func run() async throws {
     let scope = try await app.scope(on: server)
     let request = GetCustomerStateRequest(
       customer: customer.selector, scope: scope,
       consistency: minRevision.map { .atLeastAsFresh(revision: $0) } ?? .minimizeLatency,
-      at: at?.milliseconds, knowledge: knowledge.value)
+      at: at?.milliseconds, knowledge: knowledge.value, fetchesIfUnknown: fetch)
     let answer = try await server.withClient { try await $0.customerState(request) }
     guard case .state(let state) = answer else {
       throw CommandFailure(.failed, "the server answered without a state")

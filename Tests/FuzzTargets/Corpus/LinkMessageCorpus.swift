@@ -4,7 +4,10 @@ import Wire
 /// Seeds of ``MessageProbe``: messages about links, histories, watches and jobs.
 enum LinkMessageCorpus {
   static func messages(scope: AppScope, events: [FeedEvent]) -> [MessageCorpus.Messages] {
-    [links(scope), records(scope), watches(scope, events), audits(scope), jobs(scope)]
+    [
+      links(scope), records(scope), watches(scope, events), audits(scope), jobs(scope),
+      appStore(scope),
+    ]
   }
 
   private static func links(_ scope: AppScope) -> MessageCorpus.Messages {
@@ -157,6 +160,74 @@ enum LinkMessageCorpus {
     messages.add(
       ReconcileNotificationsRequest(scope: scope, since: 1, onBehalfOf: "b", reason: "r"))
     messages.add(JobResponse(job: reconciliation, isChanged: true))
+    return messages
+  }
+
+  private static func appStore(_ scope: AppScope) -> MessageCorpus.Messages {
+    let payload = AppStorePayload(
+      verdict: .ok, kind: .transaction, payload: "{}", signedPayload: "a.b.c",
+      stored: SubmittedItemResult(verdict: .ok, kind: .transaction, disposition: .added))
+    let refused = AppStorePayload(verdict: .untrustedChain, detail: "d", isOmitted: true)
+    let uuid = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+    var messages = MessageCorpus.Messages()
+    messages.add(GetTransactionRequest(scope: scope, orSandbox: true, transactionID: "1"))
+    messages.add(
+      ListTransactionsRequest(
+        scope: scope, id: "1", start: 1, end: 2, productIDs: ["p"], productTypes: ["CONSUMABLE"],
+        subscriptionGroupIDs: ["g"], ownershipType: "PURCHASED", isDescending: true,
+        revoked: false, revision: "r", pageSize: 20))
+    messages.add(
+      GetSubscriptionStatusesRequest(scope: scope, id: "1", statuses: [.active, .expired]))
+    messages.add(ListRefundsRequest(scope: scope, id: "1", revision: "r", pageSize: 20))
+    messages.add(LookUpOrderRequest(scope: scope, orderID: "M", includesSigned: true))
+    messages.add(GetAppTransactionRequest(scope: scope, id: "1", stores: true))
+    messages.add(
+      AppStorePayloadsResponse(
+        scope: scope, payloads: [payload, refused], revision: "r", hasMore: true, orderStatus: 0))
+    messages.add(
+      GetSubscriptionStatusesResponse(
+        scope: scope,
+        subscriptions: [
+          AppStoreSubscription(
+            subscriptionGroupID: "g", originalTransactionID: "1", status: .revoked,
+            transaction: payload, renewalInfo: refused)
+        ]))
+    messages.add(
+      ListSentNotificationsRequest(
+        scope: scope, start: 1, end: 2, transactionID: "1", notificationType: "TEST",
+        notificationSubtype: "s", onlyFailures: true, paginationToken: "5 t", pageSize: 20))
+    messages.add(
+      SentNotificationsResponse(
+        scope: scope,
+        notifications: [
+          AppStoreNotification(
+            notification: payload, payloads: [refused],
+            attempts: [AppStoreSendAttempt(attemptedAt: 1, result: "SUCCESS")],
+            stored: SubmitNotificationResponse(verdict: .ok))
+        ], paginationToken: "5 t"))
+    messages.add(RequestTestNotificationRequest(scope: scope, onBehalfOf: "b", reason: "r"))
+    messages.add(GetTestNotificationRequest(scope: scope, testNotificationToken: "t"))
+    messages.add(
+      ExtendRenewalRequest(
+        scope: scope, originalTransactionID: "1", extendByDays: 9, extendReasonCode: 1,
+        requestIdentifier: "r", isDryRun: true))
+    messages.add(
+      ExtendAllRenewalsRequest(
+        scope: scope, productID: "p", extendByDays: 9, requestIdentifier: "r",
+        storefrontCountryCodes: ["USA"]))
+    messages.add(GetRenewalExtensionRequest(scope: scope, productID: "p", requestIdentifier: "r"))
+    messages.add(
+      GetRenewalExtensionResponse(
+        scope: scope, productID: "p", requestIdentifier: "r", isComplete: true, completedAt: 1,
+        succeeded: 2, failed: 3))
+    messages.add(
+      SetAppAccountTokenRequest(
+        scope: scope, originalTransactionID: "1", appAccountToken: AppAccountToken(uuid)))
+    messages.add(FinishTransactionRequest(scope: scope, transactionID: "1", isDryRun: true))
+    messages.add(
+      AppStoreChangeResponse(
+        scope: scope, testNotificationToken: "t", requestIdentifier: "r", renewalDate: 1,
+        subscriptionStatus: .active, obstacles: [.freeOffer]))
     return messages
   }
 

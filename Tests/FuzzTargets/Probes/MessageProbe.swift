@@ -78,6 +78,16 @@ package enum MessageProbe {
     Kind(ListJobsRequest.self), Kind(ListJobsResponse.self),
     Kind(RetryJobRequest.self), Kind(CancelJobRequest.self),
     Kind(ReconcileNotificationsRequest.self), Kind(JobResponse.self),
+    Kind(GetTransactionRequest.self), Kind(ListTransactionsRequest.self),
+    Kind(GetSubscriptionStatusesRequest.self), Kind(ListRefundsRequest.self),
+    Kind(LookUpOrderRequest.self), Kind(GetAppTransactionRequest.self),
+    Kind(AppStorePayloadsResponse.self), Kind(GetSubscriptionStatusesResponse.self),
+    Kind(ListSentNotificationsRequest.self), Kind(SentNotificationsResponse.self),
+    Kind(RequestTestNotificationRequest.self), Kind(GetTestNotificationRequest.self),
+    Kind(ExtendRenewalRequest.self), Kind(ExtendAllRenewalsRequest.self),
+    Kind(GetRenewalExtensionRequest.self), Kind(GetRenewalExtensionResponse.self),
+    Kind(SetAppAccountTokenRequest.self), Kind(FinishTransactionRequest.self),
+    Kind(AppStoreChangeResponse.self),
   ]
 
   private static func check<Message: WireMessage & Equatable>(

@@ -57,7 +57,19 @@ struct ExitCodeTests {
       ["context", "set", "a", "--token-file", "-"], ["context", "use"], ["context", "remove"],
       ["health", "--server", "nowhere"], ["health", "--server", "unix:"],
       ["health", "--server", "127.0.0.1:99999"], ["health", "--timeout", "0"],
-      ["health", "--timeout", "-1"],
+      ["health", "--timeout", "-1"], ["app-store", "transaction"] + app,
+      ["app-store", "history", "1", "--limit", "0"] + app,
+      ["app-store", "history", "1", "--limit", "1", "--all"] + app,
+      ["app-store", "history", "1", "--type", "wish"] + app,
+      ["app-store", "statuses", "1", "--status", "wish"] + app,
+      ["app-store", "notifications"] + app,
+      ["app-store", "notifications", "--since", "1d", "--subtype", "x"] + app,
+      ["app-store", "extend", "1", "--yes"] + app,
+      ["app-store", "extend", "1", "--days", "91", "--yes"] + app,
+      ["app-store", "extend-mass", "p", "--status"] + app,
+      ["app-store", "extend-mass", "p", "--days", "1", "--storefront", "us", "--yes"] + app,
+      ["app-store", "set-account-token", "1", "x", "--yes"] + app,
+      ["app-store", "test-notification", "--token", ""] + app,
     ])
   func usage(arguments: [String]) async throws {
     let run = try await ProgramRun.of(.entitlectl, arguments)
@@ -80,7 +92,8 @@ struct ExitCodeTests {
       ["link", "merge", "a", "b", "--yes"] + app + why,
       ["customer", "history", "a"] + app, ["customer", "export", "a"] + app,
       ["customer", "delete", "a", "--yes"] + app + why, ["chain", "list", "--unlinked"] + app,
-      ["watch"],
+      ["watch"], ["app-store", "transaction", "1"] + app,
+      ["app-store", "extend", "1", "--days", "1", "--yes"] + app,
     ])
   func unreachable(arguments: [String]) async throws {
     let folder = try TemporaryFolder()

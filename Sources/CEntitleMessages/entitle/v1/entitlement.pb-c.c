@@ -1170,7 +1170,7 @@ const ProtobufCMessageDescriptor entitle__v1__consistency__descriptor =
   (ProtobufCMessageInit) entitle__v1__consistency__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__get_customer_state_request__field_descriptors[7] =
+static const ProtobufCFieldDescriptor entitle__v1__get_customer_state_request__field_descriptors[8] =
 {
   {
     "customer",
@@ -1256,6 +1256,18 @@ static const ProtobufCFieldDescriptor entitle__v1__get_customer_state_request__f
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "fetch_if_unknown",
+    8,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_BOOL,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GetCustomerStateRequest, fetch_if_unknown),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__get_customer_state_request__field_indices_by_name[] = {
   4,   /* field[4] = at_ms */
@@ -1263,13 +1275,14 @@ static const unsigned entitle__v1__get_customer_state_request__field_indices_by_
   3,   /* field[3] = consistency */
   0,   /* field[0] = customer */
   2,   /* field[2] = environment */
+  7,   /* field[7] = fetch_if_unknown */
   5,   /* field[5] = if_revision_differs */
   6,   /* field[6] = knowledge */
 };
 static const ProtobufCIntRange entitle__v1__get_customer_state_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 7 }
+  { 0, 8 }
 };
 const ProtobufCMessageDescriptor entitle__v1__get_customer_state_request__descriptor =
 {
@@ -1279,7 +1292,7 @@ const ProtobufCMessageDescriptor entitle__v1__get_customer_state_request__descri
   "Entitle__V1__GetCustomerStateRequest",
   "entitle.v1",
   sizeof(Entitle__V1__GetCustomerStateRequest),
-  7,
+  8,
   entitle__v1__get_customer_state_request__field_descriptors,
   entitle__v1__get_customer_state_request__field_indices_by_name,
   1,  entitle__v1__get_customer_state_request__number_ranges,

@@ -175,6 +175,12 @@ public struct GetCustomerStateRequest: Hashable, Sendable {
   public var ifRevisionDiffers: Int64?
   /// What the state of at_ms is computed from.
   public var knowledge: Knowledge
+  /// Whether a customer of whom nothing is stored is fetched from the App Store before the answer
+  /// (R85). Only for a customer by original transaction, transaction or app transaction id. The
+  /// caller needs the permission FETCH too. A customer that is known, or that Apple does not know
+  /// either, is answered as without it. FAILED_PRECONDITION if the server has no key of the App
+  /// Store Server API for the app.
+  public var fetchesIfUnknown: Bool
 
   public init(
     customer: CustomerSelector,
@@ -182,7 +188,8 @@ public struct GetCustomerStateRequest: Hashable, Sendable {
     consistency: ReadConsistency = .minimizeLatency,
     at: Milliseconds? = nil,
     ifRevisionDiffers: Int64? = nil,
-    knowledge: Knowledge = .signedByThen
+    knowledge: Knowledge = .signedByThen,
+    fetchesIfUnknown: Bool = false
   ) {
     self.customer = customer
     self.scope = scope
@@ -190,6 +197,7 @@ public struct GetCustomerStateRequest: Hashable, Sendable {
     self.at = at
     self.ifRevisionDiffers = ifRevisionDiffers
     self.knowledge = knowledge
+    self.fetchesIfUnknown = fetchesIfUnknown
   }
 }
 
@@ -213,6 +221,7 @@ extension GetCustomerStateRequest: WireMessage, MappedMessage {
     at = message.has_at_ms_case.isSet ? Milliseconds(message.at_ms) : nil
     ifRevisionDiffers = message.has_if_revision_differs_case.isSet ? message.if_revision_differs : nil
     knowledge = try Self.required(message.knowledge, as: Knowledge.self, "knowledge")
+    fetchesIfUnknown = message.fetch_if_unknown != 0
   }
 
   func write(
@@ -231,6 +240,7 @@ extension GetCustomerStateRequest: WireMessage, MappedMessage {
       message.if_revision_differs = ifRevisionDiffers
     }
     if knowledge != .signedByThen { message.knowledge = knowledge.number }
+    message.fetch_if_unknown = fetchesIfUnknown ? 1 : 0
   }
 }
 

@@ -38,8 +38,11 @@ package enum Permission: Int, Hashable, Sendable, CaseIterable {
   case jobs = 15
   /// Signed offers. No method needs it yet.
   case offers = 16
-  /// Calls of Apple's App Store Server API. No method needs it yet.
+  /// Calls of Apple's App Store Server API.
   case appStore = 17
+  /// Reads that fetch an unknown customer from the App Store: fetch_if_unknown of GetCustomerState,
+  /// which needs READ too.
+  case fetch = 18
 }
 
 extension Permission: MappedEnumeration {
@@ -62,6 +65,7 @@ extension Permission: MappedEnumeration {
     case ENTITLE__V1__PERMISSION__PERMISSION_JOBS: self = .jobs
     case ENTITLE__V1__PERMISSION__PERMISSION_OFFERS: self = .offers
     case ENTITLE__V1__PERMISSION__PERMISSION_APP_STORE: self = .appStore
+    case ENTITLE__V1__PERMISSION__PERMISSION_FETCH: self = .fetch
     default: return nil
     }
   }
@@ -85,6 +89,7 @@ extension Permission: MappedEnumeration {
     case .jobs: ENTITLE__V1__PERMISSION__PERMISSION_JOBS
     case .offers: ENTITLE__V1__PERMISSION__PERMISSION_OFFERS
     case .appStore: ENTITLE__V1__PERMISSION__PERMISSION_APP_STORE
+    case .fetch: ENTITLE__V1__PERMISSION__PERMISSION_FETCH
     }
   }
 }

@@ -199,6 +199,83 @@ package enum WireMethods {
     service: ServiceNames.access, name: "ReloadCredentials",
     idempotency: .idempotent, permission: .credentials)
 
+  /// Get Transaction Info: one transaction of any type.
+  package static let getTransaction = WireMethod<GetTransactionRequest, AppStorePayloadsResponse>(
+    service: ServiceNames.appStore, name: "GetTransaction",
+    idempotency: .idempotent, permission: .appStore)
+
+  /// Get Transaction History: the transactions of a customer, in pages.
+  package static let listTransactions = WireMethod<ListTransactionsRequest, AppStorePayloadsResponse>(
+    service: ServiceNames.appStore, name: "ListTransactions",
+    idempotency: .idempotent, permission: .appStore)
+
+  /// Get All Subscription Statuses: the latest transaction and renewal info of each subscription of
+  /// a customer.
+  package static let getSubscriptionStatuses = WireMethod<GetSubscriptionStatusesRequest, GetSubscriptionStatusesResponse>(
+    service: ServiceNames.appStore, name: "GetSubscriptionStatuses",
+    idempotency: .idempotent, permission: .appStore)
+
+  /// Get Refund History: the refunds of a customer that the App Store approved, in pages.
+  package static let listRefunds = WireMethod<ListRefundsRequest, AppStorePayloadsResponse>(
+    service: ServiceNames.appStore, name: "ListRefunds",
+    idempotency: .idempotent, permission: .appStore)
+
+  /// Look Up Order ID: the purchases of an order, by the id in the receipt that Apple mailed. In
+  /// production only.
+  package static let lookUpOrder = WireMethod<LookUpOrderRequest, AppStorePayloadsResponse>(
+    service: ServiceNames.appStore, name: "LookUpOrder",
+    idempotency: .idempotent, permission: .appStore)
+
+  /// Get App Transaction Info: the customer's download of the app.
+  package static let getAppTransaction = WireMethod<GetAppTransactionRequest, AppStorePayloadsResponse>(
+    service: ServiceNames.appStore, name: "GetAppTransaction",
+    idempotency: .idempotent, permission: .appStore)
+
+  /// Get Notification History: the notifications that Apple has sent or tries to send, in pages.
+  package static let listSentNotifications = WireMethod<ListSentNotificationsRequest, SentNotificationsResponse>(
+    service: ServiceNames.appStore, name: "ListSentNotifications",
+    idempotency: .idempotent, permission: .appStore)
+
+  /// Request a Test Notification. Apple sends it to the URL of the app within seconds.
+  package static let requestTestNotification = WireMethod<RequestTestNotificationRequest, AppStoreChangeResponse>(
+    service: ServiceNames.appStore, name: "RequestTestNotification",
+    idempotency: .unknown, permission: .appStore)
+
+  /// Get Test Notification Status. NOT_FOUND with the code 4040008 also means that Apple has not
+  /// tried to send it yet.
+  package static let getTestNotification = WireMethod<GetTestNotificationRequest, SentNotificationsResponse>(
+    service: ServiceNames.appStore, name: "GetTestNotification",
+    idempotency: .idempotent, permission: .appStore)
+
+  /// Extend a Subscription Renewal Date. It cannot be taken back, and Apple allows it twice in 365
+  /// days for a subscription.
+  package static let extendRenewal = WireMethod<ExtendRenewalRequest, AppStoreChangeResponse>(
+    service: ServiceNames.appStore, name: "ExtendRenewal",
+    idempotency: .unknown, permission: .appStore)
+
+  /// Extend Subscription Renewal Dates for All Active Subscribers of a product. It cannot be taken
+  /// back. Apple does the work in hours or days. A second request with the same request identifier
+  /// changes nothing.
+  package static let extendAllRenewals = WireMethod<ExtendAllRenewalsRequest, AppStoreChangeResponse>(
+    service: ServiceNames.appStore, name: "ExtendAllRenewals",
+    idempotency: .unknown, permission: .appStore)
+
+  /// Get Status of Subscription Renewal Date Extensions.
+  package static let getRenewalExtension = WireMethod<GetRenewalExtensionRequest, GetRenewalExtensionResponse>(
+    service: ServiceNames.appStore, name: "GetRenewalExtension",
+    idempotency: .noSideEffects, permission: .appStore)
+
+  /// Set App Account Token: the UUID that Apple puts into the transactions of a purchase from then
+  /// on.
+  package static let setAppAccountToken = WireMethod<SetAppAccountTokenRequest, AppStoreChangeResponse>(
+    service: ServiceNames.appStore, name: "SetAppAccountToken",
+    idempotency: .unknown, permission: .appStore)
+
+  /// Finish Transaction: what was bought was delivered.
+  package static let finishTransaction = WireMethod<FinishTransactionRequest, AppStoreChangeResponse>(
+    service: ServiceNames.appStore, name: "FinishTransaction",
+    idempotency: .unknown, permission: .appStore)
+
   /// Entries of the audit trail, in pages.
   package static let listAuditEntries = WireMethod<ListAuditEntriesRequest, ListAuditEntriesResponse>(
     service: ServiceNames.audit, name: "ListAuditEntries",
@@ -281,6 +358,20 @@ package enum WireMethods {
     "\(ServiceNames.access)/WhoAmI": .identity,
     "\(ServiceNames.access)/GetCredentials": .credentials,
     "\(ServiceNames.access)/ReloadCredentials": .credentials,
+    "\(ServiceNames.appStore)/GetTransaction": .appStore,
+    "\(ServiceNames.appStore)/ListTransactions": .appStore,
+    "\(ServiceNames.appStore)/GetSubscriptionStatuses": .appStore,
+    "\(ServiceNames.appStore)/ListRefunds": .appStore,
+    "\(ServiceNames.appStore)/LookUpOrder": .appStore,
+    "\(ServiceNames.appStore)/GetAppTransaction": .appStore,
+    "\(ServiceNames.appStore)/ListSentNotifications": .appStore,
+    "\(ServiceNames.appStore)/RequestTestNotification": .appStore,
+    "\(ServiceNames.appStore)/GetTestNotification": .appStore,
+    "\(ServiceNames.appStore)/ExtendRenewal": .appStore,
+    "\(ServiceNames.appStore)/ExtendAllRenewals": .appStore,
+    "\(ServiceNames.appStore)/GetRenewalExtension": .appStore,
+    "\(ServiceNames.appStore)/SetAppAccountToken": .appStore,
+    "\(ServiceNames.appStore)/FinishTransaction": .appStore,
     "\(ServiceNames.audit)/ListAuditEntries": .audit,
     "\(ServiceNames.audit)/ListAuditSeals": .audit,
     "\(ServiceNames.jobs)/ListJobs": .list,
@@ -328,6 +419,20 @@ package enum WireMethods {
     MethodDescription(whoAmI, isServerStreaming: false),
     MethodDescription(getCredentials, isServerStreaming: false),
     MethodDescription(reloadCredentials, isServerStreaming: false),
+    MethodDescription(getTransaction, isServerStreaming: false),
+    MethodDescription(listTransactions, isServerStreaming: false),
+    MethodDescription(getSubscriptionStatuses, isServerStreaming: false),
+    MethodDescription(listRefunds, isServerStreaming: false),
+    MethodDescription(lookUpOrder, isServerStreaming: false),
+    MethodDescription(getAppTransaction, isServerStreaming: false),
+    MethodDescription(listSentNotifications, isServerStreaming: false),
+    MethodDescription(requestTestNotification, isServerStreaming: false),
+    MethodDescription(getTestNotification, isServerStreaming: false),
+    MethodDescription(extendRenewal, isServerStreaming: false),
+    MethodDescription(extendAllRenewals, isServerStreaming: false),
+    MethodDescription(getRenewalExtension, isServerStreaming: false),
+    MethodDescription(setAppAccountToken, isServerStreaming: false),
+    MethodDescription(finishTransaction, isServerStreaming: false),
     MethodDescription(listAuditEntries, isServerStreaming: false),
     MethodDescription(listAuditSeals, isServerStreaming: false),
     MethodDescription(listJobs, isServerStreaming: false),
@@ -346,6 +451,7 @@ package enum ServiceNames {
   package static let links = "entitle.v1.LinkService"
   package static let admin = "entitle.v1.AdminService"
   package static let access = "entitle.v1.AccessService"
+  package static let appStore = "entitle.v1.AppStoreService"
   package static let audit = "entitle.v1.AuditService"
   package static let jobs = "entitle.v1.JobService"
   package static let health = "grpc.health.v1.Health"

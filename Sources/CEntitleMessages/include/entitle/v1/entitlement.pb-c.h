@@ -246,6 +246,13 @@ struct  Entitle__V1__GetCustomerStateRequest
    * What the state of at_ms is computed from.
    */
   Entitle__V1__Knowledge knowledge;
+  /*
+   * Whether a customer of whom nothing is stored is fetched from the App Store before the answer (R85). Only
+   * for a customer by original transaction, transaction or app transaction id. The caller needs the
+   * permission FETCH too. A customer that is known, or that Apple does not know either, is answered as
+   * without it. FAILED_PRECONDITION if the server has no key of the App Store Server API for the app.
+   */
+  protobuf_c_boolean fetch_if_unknown;
   Entitle__V1__GetCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
     /*
@@ -265,7 +272,7 @@ struct  Entitle__V1__GetCustomerStateRequest
 };
 #define ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__get_customer_state_request__descriptor) \
-    , NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, NULL, ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_UNSPECIFIED, ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__HAS_AT_MS__NOT_SET, {0}, ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__HAS_IF_REVISION_DIFFERS__NOT_SET, {0} }
+    , NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, NULL, ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_UNSPECIFIED, 0, ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__HAS_AT_MS__NOT_SET, {0}, ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__HAS_IF_REVISION_DIFFERS__NOT_SET, {0} }
 
 
 typedef enum {

@@ -93,9 +93,14 @@ typedef enum _Entitle__V1__Permission {
    */
   ENTITLE__V1__PERMISSION__PERMISSION_OFFERS = 16,
   /*
-   * Calls of Apple's App Store Server API. No method needs it yet.
+   * Calls of Apple's App Store Server API.
    */
-  ENTITLE__V1__PERMISSION__PERMISSION_APP_STORE = 17
+  ENTITLE__V1__PERMISSION__PERMISSION_APP_STORE = 17,
+  /*
+   * Reads that fetch an unknown customer from the App Store: fetch_if_unknown of GetCustomerState, which
+   * needs READ too.
+   */
+  ENTITLE__V1__PERMISSION__PERMISSION_FETCH = 18
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__PERMISSION)
 } Entitle__V1__Permission;
 
