@@ -48,6 +48,7 @@ extension Permission {
     case .offers: "offers"
     case .appStore: "app_store"
     case .fetch: "fetch"
+    case .consumption: "consumption"
     }
   }
 
@@ -89,7 +90,7 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
     case .operator:
       PermissionSet([
         .read, .list, .metrics, .submit, .link, .grant, .importArchives, .export, .catalog, .jobs,
-        .offers, .appStore, .fetch,
+        .offers, .appStore, .fetch, .consumption,
       ])
     case .admin: .all
     }

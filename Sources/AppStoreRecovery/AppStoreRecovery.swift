@@ -5,7 +5,7 @@ package import EntitlementStore
 package import Logging
 import Verification
 
-/// Does the jobs of the App Store Server API (R79–R81). It leases jobs that are due, and works at
+/// Does the jobs of the App Store Server API (R79–R81, R86). It leases jobs that are due, and works at
 /// ``RecoveryLimits/attempts`` of them at a time. Every process of a database may run one. A process
 /// that ends leaves its jobs to the others when their leases end.
 package final class AppStoreRecovery: Sendable {
@@ -75,6 +75,7 @@ package final class AppStoreRecovery: Sendable {
       let scopes = scopes
       do throws(StoreError) {
         counters.counted(try await store.jobCounts(doing: scopes))
+        counters.counted(try await store.consumptionCounts())
       } catch {
         logger.warning("jobs cannot be counted", metadata: ["reason": "\(error)"])
       }
@@ -145,6 +146,10 @@ package final class AppStoreRecovery: Sendable {
       case .reconciliation:
         await attempt.outcome { (attempt) async throws(AttemptFault) in
           try await attempt.reconcile()
+        }
+      case .consumption(let transaction):
+        await attempt.outcome { (attempt) async throws(AttemptFault) in
+          try await attempt.sendConsumption(about: transaction)
         }
       }
     counters.ended(job.key.kind, outcome)

@@ -7,7 +7,7 @@ import NIOCore
 import Verification
 import Workers
 
-/// One attempt at a job, by the holder of its lease: what refetches and reconciliations share.
+/// One attempt at a job, by the holder of its lease: what all kinds of jobs share.
 struct JobAttempt {
   let job: AppStoreJob
   let lease: String
@@ -26,6 +26,8 @@ struct JobAttempt {
   private(set) var acceptedChains: Set<OriginalTransactionID> = []
   /// Why the last payload was refused; empty for none.
   private(set) var refusal = ""
+  /// Until when a consumption request can be answered, by the clock of the service; nil for other jobs.
+  var consumptionDeadline: Milliseconds?
 
   init(_ job: AppStoreJob, lease: String, of recovery: AppStoreRecovery) {
     self.job = job
@@ -43,7 +45,9 @@ struct JobAttempt {
     _ body: (inout JobAttempt) async throws(AttemptFault) -> Milliseconds?
   ) async -> RecoveryCounters.Outcome {
     // Its last processes may have ended because of it.
-    if job.failures >= recovery.limits.failures { return await end(.givenUp(job.lastFailure)) }
+    if job.failures >= recovery.limits.failures, job.key.kind != .consumption {
+      return await end(.givenUp(job.lastFailure))
+    }
     do throws(AttemptFault) {
       let completeUntil = try await body(&self)
       return await end(.done(completeUntil: completeUntil))
@@ -205,10 +209,12 @@ struct JobAttempt {
   /// Nil for a job that another process has.
   private func reportOutcome(of fault: AttemptFault) -> AppStoreJobReport.Outcome? {
     let limits = recovery.limits
+    if job.key.kind == .consumption { return consumptionOutcome(of: fault) }
     switch fault {
     case .leaseLost: return nil
     case .turnIsOver: return .paused(until: recovery.jobClock.now(), reason: "")
     case .timeIsUp: return failed("a step took longer than its time")
+    case .waiting(let reason): return paused(reason)
     case .undecided: return failed("the verification of an answer could not be decided")
     case .unexplained(let reason): return unexplained(reason)
     case .store(let error):
@@ -232,6 +238,45 @@ struct JobAttempt {
       default: return failed(reason)
       }
     }
+  }
+
+  /// Of a job that tells about consumption. It is not given up: its request ends at its deadline, which
+  /// an attempt at that moment finds (R88).
+  private func consumptionOutcome(of fault: AttemptFault) -> AppStoreJobReport.Outcome? {
+    let limits = recovery.limits
+    switch fault {
+    case .leaseLost: return nil
+    case .turnIsOver: return .paused(until: recovery.jobClock.now(), reason: "")
+    case .appStore(let error) where [.shutDown, .cancelled].contains(error.code):
+      return .paused(until: recovery.jobClock.now(), reason: "")
+    case .waiting(let reason):
+      return .paused(until: nextConsumptionAttempt(limits.longestConsumptionWait), reason: reason)
+    case .store(let error): return paused("the store failed: \(error.code)")
+    case .appStore(let error):
+      let reason = error.description + (error.errorCode.map { " (\($0))" } ?? "")
+      let wait = limits.backoff(afterFailures: job.failures + 1, jitter: .random(in: 0...1))
+      let asked = error.retryAt.map {
+        Duration.milliseconds($0.rawValue - recovery.clock.now().rawValue)
+      }
+      return .failed(
+        reason, retryAt: nextConsumptionAttempt(max(wait, asked ?? .zero)), isUnexplained: false)
+    case .timeIsUp, .undecided, .unexplained, .service:
+      return .failed(
+        "a step failed", retryAt: nextConsumptionAttempt(limits.longestConsumptionWait),
+        isUnexplained: false)
+    }
+  }
+
+  /// By the clock of jobs: after a wait, but no later than the deadline, and never long after a change
+  /// of the clocks.
+  private func nextConsumptionAttempt(_ wait: Duration) -> Milliseconds {
+    let limits = recovery.limits
+    var wait = min(wait, limits.longestConsumptionWait)
+    if let deadline = consumptionDeadline {
+      let left = deadline.rawValue - ConsumptionSituation.callTime - recovery.clock.now().rawValue
+      wait = min(wait, max(.milliseconds(left), limits.pollInterval))
+    }
+    return recovery.jobClock.now().advanced(by: wait)
   }
 
   private func failed(_ reason: String) -> AppStoreJobReport.Outcome {
@@ -302,6 +347,8 @@ enum AttemptFault: Error {
   case turnIsOver
   /// The present step has taken too long.
   case timeIsUp
+  /// Something is missing that callers may still tell. The reason is one line.
+  case waiting(String)
   case appStore(AppStoreServerError)
   case service(ServiceError)
   case store(StoreError)

@@ -17,6 +17,9 @@ package final class RecoveryCounters: Sendable {
     var running = 0
     /// As the database said last.
     var counts = AppStoreJobCounts()
+    var consumption = ConsumptionCounts()
+    var consumptionSent: Int64 = 0
+    var consumptionNotSent: [ConsumptionCause: Int64] = [:]
   }
 
   private let state = Mutex(State())
@@ -45,6 +48,23 @@ package final class RecoveryCounters: Sendable {
     state.withLock { $0.counts = counts }
   }
 
+  func counted(_ counts: ConsumptionCounts) {
+    state.withLock { $0.consumption = counts }
+  }
+
+  /// A consumption request ended.
+  ///
+  /// - Parameter cause: why it was not sent; nil: it was.
+  func ended(_ cause: ConsumptionCause?) {
+    state.withLock { state in
+      if let cause {
+        state.consumptionNotSent[cause, default: 0] += 1
+      } else {
+        state.consumptionSent += 1
+      }
+    }
+  }
+
   /// - Parameter limits: those of the recovery.
   package func values(_ limits: RecoveryLimits) -> [StatisticValue] {
     let state = state.withLock { $0 }
@@ -68,6 +88,22 @@ package final class RecoveryCounters: Sendable {
       // Without an open job there is no moment, and no value.
       + (state.counts.earliestDue.map {
         [StatisticValue("jobs.earliest_due_seconds", $0.rawValue / 1_000)]
+      } ?? []) + consumptionValues(state)
+  }
+
+  private func consumptionValues(_ state: State) -> [StatisticValue] {
+    [
+      StatisticValue("consumption.open", state.consumption.open),
+      StatisticValue("consumption.counted_limit", ConsumptionCounts.limit),
+      StatisticValue("consumption.sent", state.consumptionSent),
+    ]
+      // The others end without an attempt, and are in the feed only.
+      + ConsumptionCause.allCases.filter { ![.arrivedLate, .jobCancelled].contains($0) }.map {
+        StatisticValue(
+          "consumption.not_sent.\($0.name.lowercased())", state.consumptionNotSent[$0] ?? 0)
+      }
+      + (state.consumption.earliestDeadline.map {
+        [StatisticValue("consumption.earliest_deadline_seconds", $0.rawValue / 1_000)]
       } ?? [])
   }
 }
@@ -78,6 +114,7 @@ extension AppStoreJobKind {
     switch self {
     case .refetch: "refetch"
     case .reconciliation: "reconciliation"
+    case .consumption: "consumption"
     }
   }
 }

@@ -23,6 +23,9 @@ package struct RecoveryLimits: Hashable, Sendable {
   package var unexplainedWaits: [Duration] = [60, 900, 7_200, 43_200].map { .seconds($0) }
   /// The wait for a key that the App Store takes.
   package var keyWait = Duration.seconds(3_600)
+  /// The longest wait before another attempt to tell about consumption, whose deadline is 12 hours away
+  /// at most, or before another look for what is missing.
+  package var longestConsumptionWait = Duration.seconds(900)
   /// The shortest wait for what this client or the App Store has no room for.
   package var shortestWait = Duration.seconds(5)
   /// Signed payloads in one submission.

@@ -6,7 +6,9 @@ extension CatalogReader {
     guard
       var fields = fields(
         of: node, at: path,
-        allowed: ["id", "type", "group", "level", "duration", "stacking", "entitlements"])
+        allowed: [
+          "id", "type", "group", "level", "duration", "stacking", "entitlements", "consumption",
+        ])
     else { return }
     let idNode = fields.take("id")
     let id = identifier(idNode, at: path + ".id", in: node)
@@ -19,6 +21,9 @@ extension CatalogReader {
     var product = CatalogProduct(id: ProductID(id ?? ""), kind: kind, entitlements: conferred)
     readSubscription(&fields, of: &product, at: path, node)
     readDuration(&fields, of: &product, at: path, node)
+    if let node = fields.take("consumption") {
+      product.consumption = consumption(node, kind, at: path + ".consumption")
+    }
     guard id != nil else { return }
     if catalog.products.updateValue(product, forKey: product.id) != nil {
       report("named twice", at: path + ".id", idNode ?? node)

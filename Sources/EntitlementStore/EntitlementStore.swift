@@ -165,6 +165,23 @@ package protocol EntitlementStore: Sendable {
   /// - Parameter scopes: those whose jobs are done here: the earliest due job is one of them.
   func jobCounts(doing scopes: [AppScope]) async throws(StoreError) -> AppStoreJobCounts
 
+  /// What is stored about the consumption of a purchase (R86); nil when there is nothing.
+  func consumption(_ key: ConsumptionKey) async throws(StoreError) -> ConsumptionRecord?
+
+  /// A page of the App Store's consumption requests, in the order of the ids of their records.
+  func consumptionRequests(_ query: ConsumptionQuery) async throws(StoreError) -> ConsumptionPage
+
+  /// What is recorded of an account, or of the one that it was merged into; nil when there is nothing.
+  func consumptionConsent(of account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> ConsumptionConsent?
+
+  /// Records or decides what the App Store is told about consumption (R86–R88). Atomic, and durable
+  /// when it returns.
+  func change(_ change: ConsumptionChange) async throws(StoreError) -> ConsumptionAnswer
+
+  /// How many consumption requests need attention.
+  func consumptionCounts() async throws(StoreError) -> ConsumptionCounts
+
   /// Writes an entry of the audit trail for a call that has no write of its own (R76). Durable when
   /// it returns. An account that is not known, or was deleted, is left out.
   func record(_ call: AuditCall) async throws(StoreError)

@@ -160,12 +160,14 @@ package struct AccountExport: Hashable, Sendable {
   package var grants: [Grant]
   /// Notifications with facts of the account's chains, oldest first.
   package var notifications: [ReceivedNotification]
+  /// Nil when nothing is recorded (R86).
+  package var consent: ConsumptionConsent?
 
   package init(
     accountID: AccountID, revision: Int64, changedAt: Milliseconds?, merged: [AccountID],
     tokens: [KnownToken], links: [LinkedTarget], linkEvents: [TargetLinkEvent],
     facts: [SignedFact], versions: [ExportedVersion], grants: [Grant],
-    notifications: [ReceivedNotification]
+    notifications: [ReceivedNotification], consent: ConsumptionConsent? = nil
   ) {
     self.accountID = accountID
     self.revision = revision
@@ -178,6 +180,7 @@ package struct AccountExport: Hashable, Sendable {
     self.versions = versions
     self.grants = grants
     self.notifications = notifications
+    self.consent = consent
   }
 }
 

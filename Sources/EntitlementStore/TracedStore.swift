@@ -232,7 +232,39 @@ package struct TracedStore: EntitlementStore {
     try await traced("change") { () throws(StoreError) in try await base.change(request) }
   }
 
+  package func consumption(
+    _ key: ConsumptionKey
+  ) async throws(StoreError) -> ConsumptionRecord? {
+    try await traced("consumption") { () throws(StoreError) in try await base.consumption(key) }
+  }
+
+  package func consumptionRequests(
+    _ query: ConsumptionQuery
+  ) async throws(StoreError) -> ConsumptionPage {
+    try await traced("consumption_requests") { () throws(StoreError) in
+      try await base.consumptionRequests(query)
+    }
+  }
+
+  package func consumptionConsent(
+    of account: AccountID, in scope: AppScope
+  ) async throws(StoreError) -> ConsumptionConsent? {
+    try await traced("consumption_consent") { () throws(StoreError) in
+      try await base.consumptionConsent(of: account, in: scope)
+    }
+  }
+
+  package func change(_ change: ConsumptionChange) async throws(StoreError) -> ConsumptionAnswer {
+    try await traced("change_consumption") { () throws(StoreError) in
+      try await base.change(change)
+    }
+  }
+
   // MARK: What the server does for itself
+
+  package func consumptionCounts() async throws(StoreError) -> ConsumptionCounts {
+    try await base.consumptionCounts()
+  }
 
   package func leaseJobs(_ request: AppStoreJobLease) async throws(StoreError) -> [AppStoreJob] {
     try await base.leaseJobs(request)

@@ -17,6 +17,7 @@ package struct EntitleControl: AsyncParsableCommand {
       CustomerCommand.self, LinkCommand.self, ChainCommand.self, GrantCommand.self,
       SubmitCommand.self, NotificationCommand.self, ReceiptCommand.self, ChangeCommand.self,
       WatchCommand.self, JobCommand.self, ReconcileCommand.self, AppStoreCommand.self,
+      ConsumptionCommand.self,
       CatalogCommand.self,
       AuditCommand.self, StatisticsCommand.self,
       HealthCommand.self, ContextCommand.self, WhoAmICommand.self, CredentialsCommand.self,

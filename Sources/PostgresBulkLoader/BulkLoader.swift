@@ -174,4 +174,6 @@ struct EmptyLedgerReader: LedgerReading {
   func holdings(of account: ScopedAccount) -> AccountHoldings { AccountHoldings() }
   func isKnown(_ notification: NotificationUUID) -> Bool { false }
   func job(_ reference: AppStoreJobReference) -> AppStoreJob? { nil }
+  func consumption(_ key: ConsumptionKey) -> ConsumptionRecord? { nil }
+  func consent(of account: ScopedAccount) -> ConsumptionConsent? { nil }
 }

@@ -158,7 +158,7 @@ extension PostgresValue {
   static func jobKeys(_ keys: [AppStoreJobKey], _ scopes: PostgresScopeIDs) -> [PostgresValue] {
     [
       .int64s(keys.map { scopes[$0.scope] }), .int64s(keys.map { Int64($0.kind.rawValue) }),
-      .texts(keys.map { $0.chain?.rawValue ?? "" }),
+      .texts(keys.map(\.storedSubject)),
     ]
   }
 

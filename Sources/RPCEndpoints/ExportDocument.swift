@@ -41,6 +41,9 @@ struct ExportDocument {
       Self.list("links", account.links) { try AccountLink($0).jsonEncoded() },
       Self.list("linkHistory", account.linkEvents) { try LinkHistoryEntry($0).jsonEncoded() },
       Self.list("grants", account.grants) { try $0.jsonEncoded() },
+      account.consent.map { consent in
+        .member("consumptionConsent") { try ConsumptionConsentEntry(consent).jsonEncoded() }
+      },
       .list("facts", count: account.facts.count) { facts.fact(at: $0) },
       Self.list("versions", account.versions) { ExportedPayloads.version($0) },
       Self.list("documents", facts.documents) { .string(Base64Form.standard.encode($0)) },

@@ -139,6 +139,7 @@ extension JobEntry {
       isRunning: isRunning, failures: job.failures + job.unexplained,
       lastFailure: job.lastFailure.isEmpty ? nil : job.lastFailure, since: job.since,
       completeUntil: job.completeUntil, calls: job.progress.calls,
-      payloads: job.progress.payloads, added: job.progress.added, refused: job.progress.refused)
+      payloads: job.progress.payloads, added: job.progress.added, refused: job.progress.refused,
+      transactionID: job.key.transactionID)
   }
 }

@@ -382,6 +382,36 @@ extension FinishTransactionRequest: AuthorizedRequest {
   var cost: CallCost { appStoreCost }
 }
 
+// MARK: ConsumptionService
+
+extension SetConsumptionConsentRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .none }
+}
+
+extension GetConsumptionConsentRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .reads(1) }
+}
+
+extension SetConsumptionPercentageRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .none }
+}
+
+extension ListConsumptionRequestsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  /// A page looks through those of all apps.
+  var cost: CallCost {
+    transactionID == nil ? .reads(max(effectivePageSize, Self.scanLimit / 10)) : .reads(1)
+  }
+}
+
+extension SendConsumptionRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .none }
+}
+
 // MARK: AccessService and Health
 
 extension WhoAmIRequest: AuthorizedRequest {

@@ -58,6 +58,12 @@ struct SQLiteChangesWriter {
     for job in changes.jobs.values {
       try database.write(job, scopeID: scopes.interned(job.key.scope))
     }
+    for record in changes.consumption.values {
+      try database.write(record, scopeID: scopes.interned(record.key.scope))
+    }
+    for (account, consent) in changes.consents {
+      try database.write(consent, ofAccount: self.account(account).id)
+    }
     // Before the new events, which may name an account that was created again.
     for account in changes.erasedAccounts {
       let stored = try self.account(account)

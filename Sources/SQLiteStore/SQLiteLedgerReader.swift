@@ -124,4 +124,15 @@ struct SQLiteLedgerReader: LedgerReading {
   func job(_ reference: AppStoreJobReference) throws -> AppStoreJob? {
     try database.job(reference)
   }
+
+  func consumption(_ key: ConsumptionKey) throws -> ConsumptionRecord? {
+    try database.consumption(key)
+  }
+
+  func consent(of account: ScopedAccount) throws -> ConsumptionConsent? {
+    guard let scopeID = try scopes.find(account.scope),
+      let stored = try database.account(account.id, scopeID: scopeID)
+    else { return nil }
+    return try database.consent(ofAccount: stored.id)
+  }
 }

@@ -56,7 +56,7 @@ extension Database {
     switch reference {
     case .key(let key):
       guard let scopeID = try scopeID(key.scope) else { return nil }
-      return try row(.jobByKey, [scopeID, key.kind.rawValue, key.storedChain])?.job()
+      return try row(.jobByKey, [scopeID, key.kind.rawValue, key.storedSubject.stored])?.job()
     case .id(let id):
       return try row(.jobByID, [id])?.job()
     }
@@ -127,14 +127,9 @@ extension Database {
     if let id = job.id {
       try run(.setJob, values + [id])
     } else {
-      try run(.insertJob, [scopeID, job.key.kind.rawValue, job.key.storedChain] + values)
+      try run(
+        .insertJob, [scopeID, job.key.kind.rawValue, try job.key.storedSubject.stored] + values)
     }
-  }
-}
-
-extension AppStoreJobKey {
-  fileprivate var storedChain: DatabaseValue {
-    get throws { try (chain?.rawValue ?? "").stored }
   }
 }
 

@@ -245,7 +245,8 @@ extension SQLiteStore {
         facts: try database.signedFacts(ofAccount: account.id, in: scope, &proofs),
         versions: try database.versions(ofAccount: account.id, &proofs),
         grants: try database.grants(ofAccount: account.id, in: scope),
-        notifications: try database.notifications(ofAccount: account.id, &proofs))
+        notifications: try database.notifications(ofAccount: account.id, &proofs),
+        consent: try database.consent(ofAccount: account.id))
     }
   }
 

@@ -709,4 +709,79 @@ package enum StoreStatement: String, CaseIterable, Sendable {
       lease = ?, due_at = ?
     WHERE id = ?
     """
+
+  // MARK: Consumption
+
+  case consumptionByKey = """
+    SELECT consumption_requests.id, scopes.bundle_id, scopes.environment,
+      consumption_requests.transaction_id, consumption_requests.percentage,
+      consumption_requests.delivery_status, consumption_requests.state,
+      consumption_requests.cause, consumption_requests.notification_uuid,
+      consumption_requests.reason, consumption_requests.requested_at,
+      consumption_requests.detail, consumption_requests.attempts, consumption_requests.sending,
+      consumption_requests.opened_at, consumption_requests.changed_at
+    FROM consumption_requests CROSS JOIN scopes ON scopes.id = consumption_requests.scope_id
+    WHERE consumption_requests.scope_id = ? AND consumption_requests.transaction_id = ?
+    """
+  case consumptionPage = """
+    SELECT consumption_requests.id, scopes.bundle_id, scopes.environment,
+      consumption_requests.transaction_id, consumption_requests.percentage,
+      consumption_requests.delivery_status, consumption_requests.state,
+      consumption_requests.cause, consumption_requests.notification_uuid,
+      consumption_requests.reason, consumption_requests.requested_at,
+      consumption_requests.detail, consumption_requests.attempts, consumption_requests.sending,
+      consumption_requests.opened_at, consumption_requests.changed_at
+    FROM consumption_requests CROSS JOIN scopes ON scopes.id = consumption_requests.scope_id
+    WHERE consumption_requests.id > ?
+    ORDER BY consumption_requests.id LIMIT ?
+    """
+  case consumptionPageByState = """
+    SELECT consumption_requests.id, scopes.bundle_id, scopes.environment,
+      consumption_requests.transaction_id, consumption_requests.percentage,
+      consumption_requests.delivery_status, consumption_requests.state,
+      consumption_requests.cause, consumption_requests.notification_uuid,
+      consumption_requests.reason, consumption_requests.requested_at,
+      consumption_requests.detail, consumption_requests.attempts, consumption_requests.sending,
+      consumption_requests.opened_at, consumption_requests.changed_at
+    FROM consumption_requests INDEXED BY consumption_requests_by_state
+      CROSS JOIN scopes ON scopes.id = consumption_requests.scope_id
+    WHERE consumption_requests.state = ? AND consumption_requests.id > ?
+    ORDER BY consumption_requests.id LIMIT ?
+    """
+  /// Counts up to a limit, and those that were asked for at the same moment. The parameter is the limit
+  /// less one.
+  case openConsumptionCount = """
+    SELECT COUNT(*) FROM consumption_requests INDEXED BY consumption_requests_open
+    WHERE state = 1 AND requested_at <= COALESCE(
+      (SELECT requested_at FROM consumption_requests INDEXED BY consumption_requests_open
+        WHERE state = 1 AND requested_at > -9223372036854775807
+        ORDER BY requested_at LIMIT 1 OFFSET ?), 9223372036854775807)
+    """
+  case earliestConsumption = """
+    SELECT MIN(requested_at) FROM consumption_requests INDEXED BY consumption_requests_open
+    WHERE state = 1 AND requested_at > -9223372036854775807
+    """
+  case insertConsumption = """
+    INSERT INTO consumption_requests (
+      scope_id, transaction_id, percentage, delivery_status, state, cause, notification_uuid,
+      reason, requested_at, detail, attempts, sending, opened_at, changed_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+  case setConsumption = """
+    UPDATE consumption_requests SET
+      percentage = ?, delivery_status = ?, state = ?, cause = ?, notification_uuid = ?,
+      reason = ?, requested_at = ?, detail = ?, attempts = ?, sending = ?, opened_at = ?,
+      changed_at = ?
+    WHERE id = ?
+    """
+  case consentOfAccount = """
+    SELECT is_given, at, author, on_behalf_of, note FROM consumption_consents
+    WHERE account_id = ?
+    """
+  case setConsent = """
+    INSERT OR REPLACE INTO consumption_consents (
+      account_id, is_given, at, author, on_behalf_of, note)
+    VALUES (?, ?, ?, ?, ?, ?)
+    """
+  case deleteConsent = "DELETE FROM consumption_consents WHERE account_id = ?"
 }

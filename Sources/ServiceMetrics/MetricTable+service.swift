@@ -166,8 +166,8 @@ extension MetricTable {
       "jobs.running_limit"),
     .counter(
       "entitle_jobs_attempts",
-      "Attempts that ended, by kind (refetch, reconciliation) and outcome: done; paused, by a rate limit, a "
-        + "shutdown or because other jobs go first; failed, to be repeated; given_up; lost, as the job was "
+      "Attempts that ended, by kind (refetch, reconciliation, consumption) and outcome: done; paused, by a rate "
+        + "limit, a shutdown or because other jobs go first; failed, to be repeated; given_up; lost, as the job was "
         + "cancelled, leased by another process, or the store failed.",
       "jobs.attempts.KIND.OUTCOME"),
     .counter(
@@ -178,6 +178,25 @@ extension MetricTable {
       "entitle_jobs_refused",
       "Those of them that were refused: they failed verification, or the catalog does not accept them.",
       "jobs.refused"),
+    .gauge(
+      "entitle_consumption_open",
+      "Consumption requests of the App Store that are to be answered, all in the database: use max and not "
+        + "sum. Counted every 10 s.", "consumption.open"),
+    .gauge(
+      "entitle_consumption_counted_limit", "How many such requests are counted.",
+      "consumption.counted_limit"),
+    .gauge(
+      "entitle_consumption_earliest_deadline_timestamp_seconds",
+      "Until when the first of them can be answered, in seconds since the epoch. Absent without one.",
+      "consumption.earliest_deadline_seconds"),
+    .counter(
+      "entitle_consumption_sent", "Consumption requests that this node answered.",
+      "consumption.sent"),
+    .counter(
+      "entitle_consumption_not_sent",
+      "Consumption requests that ended on this node without an answer, by cause: consent_missing, "
+        + "deadline_passed and the others of ConsumptionCause, but those that arrived late and those whose job was "
+        + "cancelled.", "consumption.not_sent.CAUSE"),
     .counter(
       "entitle_app_store_api_calls",
       "Calls of the App Store Server API that ended, by outcome: ok; refused for an error of Apple's; "

@@ -428,6 +428,11 @@ private struct ServerComponents {
         store: store, catalog: catalog, clock: clock, reach: reach)
     ).register(in: &router)
     AppStoreEndpoint(desk: operations).register(in: &router)
+    ConsumptionEndpoint(
+      records: ConsumptionRecords(
+        store: store, catalog: catalog, clock: clock,
+        reach: { app in recovery?.environments(of: app) ?? [] })
+    ).register(in: &router)
     HealthEndpoint(
       health: health, version: ProgramVersion.current, needsCredentials: loaded != nil,
       developmentClock: isVirtual ? clock.now : nil

@@ -33,7 +33,7 @@ extension CredentialsFileTests {
   private static let token = "entl_k3Jd8sQz_" + String(repeating: "q", count: 49)
   private static let grantable =
     "read, list, submit, link, grant, import, export, erase, catalog, metrics, audit, "
-    + "credentials, jobs, offers, app_store, fetch"
+    + "credentials, jobs, offers, app_store, fetch, consumption"
   private static let roles = "metrics, reader, submitter, support, auditor, operator, admin"
   private static let allowed =
     "unknown field; allowed: name, roles, permissions, apps, tokens, certificates, users, limits"

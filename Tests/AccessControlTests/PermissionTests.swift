@@ -15,7 +15,7 @@ struct PermissionTests {
     .auditor: [.audit],
     .operator: [
       .read, .list, .submit, .link, .grant, .importArchives, .export, .catalog, .metrics, .jobs,
-      .offers, .appStore, .fetch,
+      .offers, .appStore, .fetch, .consumption,
     ],
     .admin: Permission.allCases,
   ]

@@ -16,7 +16,7 @@ struct RecoveryCountersTests {
   @Test func `attempts are counted by kind and outcome, and all are there from the start`() {
     let counters = RecoveryCounters()
     let attempts = values(counters).filter { $0.key.hasPrefix("jobs.attempts.") }
-    #expect(attempts.count == 10 && attempts.values.allSatisfy { $0 == 0 })
+    #expect(attempts.count == 15 && attempts.values.allSatisfy { $0 == 0 })
     counters.began()
     counters.began()
     counters.ended(.refetch, .givenUp)

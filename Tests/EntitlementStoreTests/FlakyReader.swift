@@ -55,4 +55,12 @@ final class FlakyReader: LedgerReading {
   func job(_ reference: AppStoreJobReference) throws -> AppStoreJob? {
     try attempt(model.job(reference))
   }
+
+  func consumption(_ key: ConsumptionKey) throws -> ConsumptionRecord? {
+    try attempt(model.consumption(key))
+  }
+
+  func consent(of account: ScopedAccount) throws -> ConsumptionConsent? {
+    try attempt(model.consent(of: account))
+  }
 }

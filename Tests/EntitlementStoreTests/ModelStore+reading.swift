@@ -68,6 +68,10 @@ extension ModelStore: LedgerReading {
   func job(_ reference: AppStoreJobReference) -> AppStoreJob? {
     if case .key(let key) = reference { jobs[key] } else { nil }
   }
+
+  func consumption(_ key: ConsumptionKey) -> ConsumptionRecord? { consumption[key] }
+
+  func consent(of account: ScopedAccount) -> ConsumptionConsent? { consents[account] }
 }
 
 extension FactHints {

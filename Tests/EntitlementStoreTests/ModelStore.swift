@@ -26,6 +26,8 @@ struct ModelStore {
   private(set) var grants: [ScopedGrant: Grant] = [:]
   private(set) var notifications: [NotificationUUID: OriginalTransactionID?] = [:]
   private(set) var jobs: [AppStoreJobKey: AppStoreJob] = [:]
+  private(set) var consumption: [ConsumptionKey: ConsumptionRecord] = [:]
+  private(set) var consents: [ScopedAccount: ConsumptionConsent] = [:]
   private(set) var history: [ScopedTarget: [LinkEvent]] = [:]
   private(set) var feed: [Change] = []
 
@@ -55,6 +57,8 @@ struct ModelStore {
       try check(notifications.updateValue(write.chain, forKey: uuid) == nil, "a known notification")
     }
     jobs.merge(changes.jobs) { $1 }
+    consumption.merge(changes.consumption) { $1 }
+    for (account, consent) in changes.consents { consents[account] = consent }
     erase(changes.erasedAccounts)
     for write in changes.linkEvents { history[write.target, default: []].append(write.event) }
     for (index, write) in changes.changes.enumerated() {

@@ -95,6 +95,16 @@ struct ReadAheadReader: LedgerReading {
     if case .key(let key) = reference { try need(.job(key)) }
     return model.job(reference)
   }
+
+  func consumption(_ key: ConsumptionKey) throws -> ConsumptionRecord? {
+    try need(.consumption(key))
+    return model.consumption(key)
+  }
+
+  func consent(of account: ScopedAccount) throws -> ConsumptionConsent? {
+    try need(.consent(account))
+    return model.consent(of: account)
+  }
 }
 
 /// The work of a store that reads ahead.

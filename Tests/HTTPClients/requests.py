@@ -97,6 +97,15 @@ REQUESTS = {
             "FinishTransaction": {"transactionId": "1", **REASON},
         }.items()
     },
+    "entitle.v1.ConsumptionService/SetConsumptionConsent": Expect(
+        {"accountId": "customer-003", "consented": True, **APP, **REASON}, "consent"),
+    "entitle.v1.ConsumptionService/GetConsumptionConsent": Expect({"accountId": "customer-003", **APP}),
+    "entitle.v1.ConsumptionService/SetConsumptionPercentage": Expect(
+        {"transactionId": "987654321", "percentage": "42500", **APP, **REASON}),
+    "entitle.v1.ConsumptionService/ListConsumptionRequests": Expect(APP),
+    # The server has no key of the App Store Server API.
+    "entitle.v1.ConsumptionService/SendConsumption": Expect(
+        {"transactionId": "987654321", **APP, **REASON}, codes=("failed_precondition",)),
     "entitle.v1.AccessService/WhoAmI": Expect({}, "name"),
     "entitle.v1.AccessService/GetCredentials": Expect({}),
     "entitle.v1.AccessService/ReloadCredentials": Expect({"dryRun": True}),

@@ -42,7 +42,7 @@ struct SchemaTests {
         .wouldApply(number: 3, name: "durability"), .wouldApply(number: 4, name: "ownership"),
         .wouldApply(number: 5, name: "audit"), .wouldApply(number: 6, name: "chains"),
         .wouldApply(number: 7, name: "callers"), .wouldApply(number: 8, name: "arrivals"),
-        .wouldApply(number: 9, name: "jobs"),
+        .wouldApply(number: 9, name: "jobs"), .wouldApply(number: 10, name: "consumption"),
       ])
     #expect(
       try cluster.execute(
@@ -69,6 +69,7 @@ struct SchemaTests {
         .applying(number: 7, name: "callers"), .applied(number: 7, name: "callers"),
         .applying(number: 8, name: "arrivals"), .applied(number: 8, name: "arrivals"),
         .applying(number: 9, name: "jobs"), .applied(number: 9, name: "jobs"),
+        .applying(number: 10, name: "consumption"), .applied(number: 10, name: "consumption"),
       ])
     #expect(try await PostgresSchema.status(connection: connection) == status)
     let again = Steps()
@@ -178,8 +179,10 @@ struct SchemaTests {
 
   /// Takes a database back to schema version 8.
   private static let undoJobs = """
+    DROP TABLE consumption_requests;
+    DROP TABLE consumption_consents;
     DROP TABLE app_store_jobs;
-    DELETE FROM schema_migrations WHERE number = 9;
+    DELETE FROM schema_migrations WHERE number >= 9;
     """
 
   @Test("Migration 8 uses the parts of its index that were built before without a lock")

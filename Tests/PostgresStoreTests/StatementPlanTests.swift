@@ -11,7 +11,7 @@ struct StatementPlanTests {
     + VersionStatements.all
     + FeedStatements.all
     + AuditStatements.all
-    + JobStatements.all
+    + JobStatements.all + ConsumptionStatements.all
     + [HeaderCache.insert, HeaderCache.find, WriteTransaction.checkIDs]
     + [CustomerStatement.accounts]
     + [ScopeCache.all, ScopeCache.insert, BatchWriter.claimToken, SequenceOffset.raise]
@@ -143,7 +143,7 @@ struct StatementPlanTests {
       SELECT 'Production', 'com.example.app' || i FROM generate_series(1, 3) i;
     INSERT INTO headers (bytes) SELECT decode(md5(i::text), 'hex') FROM generate_series(1, 3000) i;
     INSERT INTO commit_tokens (token, base, writer_schema)
-      SELECT decode(md5(i::text), 'hex'), i, 9 FROM generate_series(1, 3000) i;
+      SELECT decode(md5(i::text), 'hex'), i, 10 FROM generate_series(1, 3000) i;
     INSERT INTO documents SELECT decode(md5(i::text), 'hex'), 'x' FROM generate_series(1, 9000) i;
     INSERT INTO accounts SELECT 1, 'account-' || i, i, i, NULL, false, 0, NULL
       FROM generate_series(1, 10000) i;
@@ -195,6 +195,14 @@ struct StatementPlanTests {
       SELECT i % 3 + 1, 1, 'chain-' || i, CASE WHEN i % 100 = 0 THEN 1 ELSE 2 END, 1, 2, i, i, i, 0,
         0, '', '', 0, 0, 0, 0
       FROM generate_series(1, 10000) i;
+    INSERT INTO consumption_requests (
+      scope, transaction_id, state, notification_uuid, requested_at, detail, attempts, opened_at,
+      changed_at)
+      SELECT i % 3 + 1, 'transaction-' || i, CASE WHEN i % 100 = 0 THEN 1 ELSE 2 END, '', i, '', 0,
+        i, i
+      FROM generate_series(1, 10000) i;
+    INSERT INTO consumption_consents
+      SELECT i % 3 + 1, 'account-' || i, true, i, '', NULL, '' FROM generate_series(1, 10000) i;
     INSERT INTO audit_accounts SELECT 1, 'account-' || i, md5(i::text)
       FROM generate_series(1, 10000) i;
     ANALYZE

@@ -23,11 +23,11 @@ struct AccessMatrixTests {
     "auditor": ["audit"],
     "operator": [
       "read", "list", "metrics", "submit", "link", "grant", "import", "export", "catalog", "jobs",
-      "offers", "app_store", "fetch",
+      "offers", "app_store", "fetch", "consumption",
     ],
     "admin": [
       "read", "list", "metrics", "submit", "link", "grant", "import", "export", "catalog", "jobs",
-      "offers", "app_store", "fetch", "erase", "audit", "credentials",
+      "offers", "app_store", "fetch", "consumption", "erase", "audit", "credentials",
     ],
   ]
 

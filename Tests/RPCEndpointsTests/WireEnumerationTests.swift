@@ -25,6 +25,7 @@ struct WireEnumerationTests {
   func jobKind() throws {
     expectSame(AppStoreJobKind.self, JobKind.self)
     expectSame(AppStoreJob.State.self, JobState.self)
+    expectSame(ConsumptionRequest.State.self, ConsumptionState.self)
   }
 
   /// In both directions: requests name them too.

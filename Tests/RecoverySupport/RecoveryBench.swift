@@ -50,7 +50,8 @@ package final class RecoveryBench: Sendable {
   private init(
     seed: UInt64 = 1, environment: StoreEnvironment = .sandbox, population: Int = 0,
     past: Simulation.Past = .deliver, rateFactor: Double? = 1_000,
-    limits: RecoveryLimits = .forTests, isTrusting: Bool = true
+    limits: RecoveryLimits = .forTests, isTrusting: Bool = true,
+    policies: [ProductID: ConsumptionPolicy] = [:]
   ) async throws {
     folder = try TemporaryFolder()
     let authority = try Self.authority.get()
@@ -64,8 +65,9 @@ package final class RecoveryBench: Sendable {
     var anchors = TrustAnchors.apple
     if isTrusting { anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments) }
     pool = VerificationPool(verifier: JWSVerifier(anchors: anchors), width: 2, capacity: 1_000)
-    holder = CatalogHolder(
-      try CatalogFile.parse(SimulatedApp.catalogYAML).catalog, clock: clock)
+    var catalog = try CatalogFile.parse(SimulatedApp.catalogYAML).catalog
+    for (product, policy) in policies { catalog.products[product]?.consumption = policy }
+    holder = CatalogHolder(catalog, clock: clock)
     let jobClock = ServiceClock { [jobsAhead] in
       ServiceClock.system.now().advanced(by: jobsAhead.value)
     }
@@ -123,11 +125,12 @@ package final class RecoveryBench: Sendable {
     seed: UInt64 = 1, environment: StoreEnvironment = .sandbox, population: Int = 0,
     past: Simulation.Past = .deliver, rateFactor: Double? = 1_000,
     limits: RecoveryLimits = .forTests, isTrusting: Bool = true,
+    policies: [ProductID: ConsumptionPolicy] = [:],
     _ body: (RecoveryBench) async throws -> Void
   ) async throws {
     let bench = try await RecoveryBench(
       seed: seed, environment: environment, population: population, past: past,
-      rateFactor: rateFactor, limits: limits, isTrusting: isTrusting)
+      rateFactor: rateFactor, limits: limits, isTrusting: isTrusting, policies: policies)
     do {
       try await body(bench)
       await bench.close()
@@ -171,6 +174,17 @@ package final class RecoveryBench: Sendable {
     time.set(Milliseconds(now))
   }
 
+  /// The consumption information that the App Store got, oldest first.
+  package func receivedConsumption() async throws -> [[String: Any]] {
+    let answer = await simulation.answer(
+      StoreRequest(method: "GET", target: "/control/consumption"))
+    guard
+      let json = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any],
+      let received = json["consumption"] as? [[String: Any]]
+    else { throw NeverHappened("\(String(decoding: answer.body, as: UTF8.self))") }
+    return received
+  }
+
   /// Buys, and returns the transaction's id, which is the chain's.
   package func buy(_ product: SimulatedProduct, by customer: String) async throws -> String {
     let answer = try await act(
@@ -198,6 +212,33 @@ package final class RecoveryBench: Sendable {
   /// Lets jobs wait no longer for what is on its way.
   package func passJobTime(_ duration: Int64 = 11 * Milliseconds.secondsLength) {
     jobsAhead.set(jobsAhead.value + duration)
+  }
+
+  /// Links a chain to an account.
+  package func link(_ chain: String, to account: AccountID) async throws {
+    _ = try await store.perform(
+      LinkRequest(
+        scope: scope, change: .link(.chain(OriginalTransactionID(chain)), to: account),
+        reason: "a test", at: now, catalog: holder.snapshot.catalog,
+        caller: AuditCaller(peer: "test", name: "test")))
+  }
+
+  /// Records consent, or a statement about a purchase.
+  package func record(_ change: ConsumptionChange.Change) async throws {
+    _ = try await store.change(
+      ConsumptionChange(
+        change, in: scope, at: now, jobsAt: jobsNow,
+        catalog: holder.snapshot.catalog, caller: AuditCaller(peer: "test", name: "backend")))
+  }
+
+  /// The App Store's request about a purchase.
+  package func consumption(of transaction: String) async throws -> ConsumptionRequest? {
+    try await store.consumption(ConsumptionKey(scope, TransactionID(transaction)))?.request
+  }
+
+  /// By the clock of jobs.
+  package var jobsNow: Milliseconds {
+    ServiceClock.system.now().advanced(by: jobsAhead.value)
   }
 
   package func job(of chain: String) async throws -> AppStoreJob? {
@@ -253,6 +294,7 @@ extension RecoveryLimits {
     limits.scheduleInterval = .milliseconds(5)
     limits.firstBackoff = .milliseconds(1)
     limits.longestBackoff = .milliseconds(5)
+    limits.longestConsumptionWait = .milliseconds(5)
     limits.unexplainedWaits = limits.unexplainedWaits.map { _ in .milliseconds(1) }
     return limits
   }

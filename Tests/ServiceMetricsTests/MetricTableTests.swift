@@ -14,7 +14,7 @@ struct MetricTableTests {
   private static let labels: Set = [
     "rpc_system_name", "rpc_method", "rpc_response_status_code", "version", "store", "reason",
     "caller", "outcome", "verdict", "disposition", "field", "kind", "what", "priority", "use",
-    "phase", "listener", "status",
+    "phase", "listener", "status", "cause",
   ]
 
   @Test("Names follow Prometheus' practice, and labels are known ones")

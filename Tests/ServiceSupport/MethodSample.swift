@@ -204,6 +204,21 @@ package struct MethodSample: Sendable {
       try method(
         WireMethods.finishTransaction, "app_store", .app,
         FinishTransactionRequest(scope: scope, transactionID: "1")),
+      try method(
+        WireMethods.setConsumptionConsent, "consumption", .app,
+        SetConsumptionConsentRequest(scope: scope, accountID: "a", isConsented: true)),
+      try method(
+        WireMethods.getConsumptionConsent, "consumption", .app,
+        GetConsumptionConsentRequest(scope: scope, accountID: "a")),
+      try method(
+        WireMethods.setConsumptionPercentage, "consumption", .app,
+        SetConsumptionPercentageRequest(scope: scope, transactionID: "2", percentage: 0)),
+      try method(
+        WireMethods.listConsumptionRequests, "list", .app,
+        ListConsumptionRequestsRequest(scope: scope)),
+      try method(
+        WireMethods.sendConsumption, "consumption", .app,
+        SendConsumptionRequest(scope: scope, transactionID: "2", isDryRun: true)),
       try method(WireMethods.whoAmI, "identity", .nothing, WhoAmIRequest()),
       try method(
         WireMethods.getCredentials, "credentials", .everything, GetCredentialsRequest()),

@@ -150,6 +150,11 @@ package struct ServiceBench {
         store: store, catalog: catalog, clock: clock,
         jobClock: ServiceClock { [jobTime] in jobTime.now }, reach: reach)
     ).register(in: &router)
+    ConsumptionEndpoint(
+      records: ConsumptionRecords(
+        store: store, catalog: catalog, clock: clock,
+        jobClock: ServiceClock { [jobTime] in jobTime.now }, reach: reach)
+    ).register(in: &router)
     HealthEndpoint(
       health: health, version: Self.version, needsCredentials: access != nil
     ).register(in: &router)

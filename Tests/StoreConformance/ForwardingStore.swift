@@ -123,6 +123,27 @@ extension ForwardingStore {
   ) async throws(StoreError) -> AppStoreJobCounts {
     try await base.jobCounts(doing: scopes)
   }
+  package func consumption(
+    _ key: ConsumptionKey
+  ) async throws(StoreError) -> ConsumptionRecord? {
+    try await base.consumption(key)
+  }
+  package func consumptionRequests(
+    _ query: ConsumptionQuery
+  ) async throws(StoreError) -> ConsumptionPage {
+    try await base.consumptionRequests(query)
+  }
+  package func consumptionConsent(
+    of account: AccountID, in scope: AppScope
+  ) async throws(StoreError) -> ConsumptionConsent? {
+    try await base.consumptionConsent(of: account, in: scope)
+  }
+  package func change(_ change: ConsumptionChange) async throws(StoreError) -> ConsumptionAnswer {
+    try await base.change(change)
+  }
+  package func consumptionCounts() async throws(StoreError) -> ConsumptionCounts {
+    try await base.consumptionCounts()
+  }
   package func checkHealth() async throws(StoreError) { try await base.checkHealth() }
   package func close() async { await base.close() }
 }

@@ -42,8 +42,8 @@ extension StoreConformanceSuite {
       try expectEqual(due.map(\.originalTransactionID), [nil], "chains of \(nameless.events)")
       let other = try await store.submit(
         [TransactionSample("1", "1").signed()],
-        notification: notification(2, "CONSUMPTION_REQUEST"))
-      try expectEqual(other.events.map(\.kind), [.consumptionRequested])
+        notification: notification(2, "REFUND_DECLINED"))
+      try expectEqual(other.events.map(\.kind), [.refundDeclined])
       try expectEqual(try await store.allJobs(), [])
       try expectEqual(try await store.jobCounts(doing: [readerScope]), AppStoreJobCounts())
     },

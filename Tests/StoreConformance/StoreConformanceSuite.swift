@@ -7,7 +7,7 @@ package enum StoreConformanceSuite {
   /// Additional requirements for a store whose database is shared by several processes. The harness
   /// opens the database several times at once.
   package static let sharedCases: [ConformanceCase] =
-    sharedStoreCases + sharedAuditCases + sharedJobCases
+    sharedStoreCases + sharedAuditCases + sharedJobCases + sharedConsumptionCases
 
   private static let factCases =
     mergeCases + versionCases + movedTransactionCases + authorityCases + documentCases
@@ -25,5 +25,5 @@ package enum StoreConformanceSuite {
   private static let feedAndRecordCases =
     grantCases + revisionCases + feedCases + trimmingCases + announcementCases + eventCases
     + recordCases + notificationListCases + accountRecordCases + exportCases + durabilityCases
-    + concurrencyCases + contentionCases + auditCases + jobCases
+    + concurrencyCases + contentionCases + auditCases + jobCases + consumptionCases
 }

@@ -10,11 +10,13 @@ extension MessageGoldenTests {
       ListJobsRequest.full,
       "ChJjb20uZXhhbXBsZS5zY3JpYmUQAhgDIAEqEDIwMDAwMDAwMDAwMDAwMDEwBzjoB0ICNDE=")
     try expect(
-      ListJobsResponse(jobs: [.refetch, .reconciliation, .bare], nextPageToken: "8"),
+      ListJobsResponse(
+        jobs: [.refetch, .reconciliation, .consumption, .bare], nextPageToken: "8"),
       """
       CmEIBxABGhJjb20uZXhhbXBsZS5zY3JpYmUgAioQMjAwMDAwMDAwMDAwMDAwMTABOgIBA0CA0JX/vDFI+9CV/7wxUOCkmf+8
       MWACagrDqW1pczogNTAzgAEFiAEMkAEDmAEBCjUICBACGhJjb20uZXhhbXBsZS5zY3JpYmUgAjABQIDQlf+8MUiA0JX/vDFY
-      AXAAeP/Plf+8MQoHCAEaAWEgARIBOA==
+      AXAAeP/Plf+8MQpACAkQAxoSY29tLmV4YW1wbGUuc2NyaWJlIAIwAkCA0JX/vDFIgNCV/7wxgAEBogEQMjAwMDAwMDAwMDAw
+      MDAwMgoHCAEaAWEgARIBOA==
       """)
     try expect(
       RetryJobRequest(jobID: 7, onBehalfOf: "ada", reason: "the key was renewed"),

@@ -7,7 +7,9 @@ extension MessageSample {
     MessageSample("full", ListJobsRequest.full),
     MessageSample("bare", ListJobsRequest()),
     MessageSample(
-      "full", ListJobsResponse(jobs: [.refetch, .reconciliation, .bare], nextPageToken: "8")),
+      "full",
+      ListJobsResponse(
+        jobs: [.refetch, .reconciliation, .consumption, .bare], nextPageToken: "8")),
     MessageSample("bare", ListJobsResponse(jobs: [], nextPageToken: nil)),
     MessageSample(
       "full", RetryJobRequest(jobID: 7, onBehalfOf: "ada", reason: "the key was renewed")),
@@ -46,6 +48,12 @@ extension JobEntry {
     jobID: 8, kind: .reconciliation, scope: MessageSample.scope, state: .open,
     openedAt: 1_700_000_000_000, changedAt: 1_700_000_000_000, isRunning: true, failures: 0,
     since: 0, completeUntil: 1_699_999_999_999, calls: 0, payloads: 0, added: 0, refused: 0)
+
+  /// One that tells the App Store about consumption.
+  static let consumption = JobEntry(
+    jobID: 9, kind: .consumption, scope: MessageSample.scope, state: .done,
+    openedAt: 1_700_000_000_000, changedAt: 1_700_000_000_000, failures: 0, calls: 1, payloads: 0,
+    added: 0, refused: 0, transactionID: "2000000000000002")
 
   /// Of a server that knows kinds and states that this program does not.
   static let bare = JobEntry(

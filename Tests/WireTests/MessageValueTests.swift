@@ -25,6 +25,9 @@ struct MessageValueTests {
     expectSame(ChangeKind.self, protos.enumerations["ChangeKind"])
     expectSame(JobKind.self, protos.enumerations["JobKind"])
     expectSame(JobState.self, protos.enumerations["JobState"])
+    expectSame(ConsumptionState.self, protos.enumerations["ConsumptionState"])
+    expectSame(ConsumptionCause.self, protos.enumerations["ConsumptionCause"])
+    expectSame(ConsumptionDelivery.self, protos.enumerations["ConsumptionDelivery"])
     expectSame(GrandfatheringOutcome.self, protos.enumerations["GrandfatheringOutcome"])
     expectSame(GrandfatheringReason.self, protos.enumerations["GrandfatheringReason"])
     expectSame(ConsideredItem.Kind.self, protos.enumerations["ConsideredItem.Kind"])
@@ -117,6 +120,12 @@ struct MessageValueTests {
     expectFieldForEachProperty(SentNotificationsResponse.full, more: 1)
     expectFieldForEachProperty(GetRenewalExtensionResponse.full, more: 1)
     expectFieldForEachProperty(AppStoreChangeResponse.full, more: 1)
+    expectFieldForEachProperty(SetConsumptionConsentRequest.full, more: 1)
+    expectFieldForEachProperty(SetConsumptionPercentageRequest.full, more: 1)
+    expectFieldForEachProperty(ListConsumptionRequestsRequest.full, more: 1)
+    expectFieldForEachProperty(SendConsumptionRequest.full, more: 1)
+    expectFieldForEachProperty(ConsumptionRequestEntry.full, more: 1)
+    expectFieldForEachProperty(ConsumptionConsentEntry.full)
     expectFieldForEachProperty(GetStatisticsResponse(counters: []))
     expectFieldForEachProperty(GetServerResponse(version: "", nodeName: ""))
     expectFieldForEachProperty(HealthCheckResponse(status: .serving))
@@ -301,6 +310,22 @@ struct MessageValueTests {
       (
         "bundle_id", "ReconcileNotificationsRequest",
         { _ = try ReconcileNotificationsRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "bundle_id", "SetConsumptionConsentRequest",
+        { _ = try SetConsumptionConsentRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "bundle_id", "ListConsumptionRequestsRequest",
+        { _ = try ListConsumptionRequestsRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "consent", "SetConsumptionConsentResponse",
+        { _ = try SetConsumptionConsentResponse.decode(from: ByteBuffer()) }
+      ),
+      (
+        "request", "SendConsumptionResponse",
+        { _ = try SendConsumptionResponse.decode(from: ByteBuffer()) }
       ),
       (
         "job", "JobResponse",

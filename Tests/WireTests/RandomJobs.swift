@@ -21,7 +21,8 @@ extension JobEntry {
       calls: .random(in: .min ... .max, using: &generator),
       payloads: .random(in: .min ... .max, using: &generator),
       added: .random(in: .min ... .max, using: &generator),
-      refused: .random(in: .min ... .max, using: &generator))
+      refused: .random(in: .min ... .max, using: &generator),
+      transactionID: maybe(using: &generator) { .random(using: &$0) })
   }
 }
 

@@ -30,6 +30,7 @@ PROPERTIES = {
     "duplicate": "isDuplicate",
     "valid": "isValid",
     "dry_run": "isDryRun",
+    "consented": "isConsented",
     "running": "isRunning",
     "by_chain": "isByChain",
     "flagged": "isFlagged",
@@ -84,6 +85,8 @@ NAMES = {
     "Counter": "StatisticsCounter",
     "CustomerRevision": "SubmittedCustomer",
     "Consistency": "ReadConsistency",
+    "ConsumptionConsent": "ConsumptionConsentEntry",
+    "ConsumptionRequest": "ConsumptionRequestEntry",
     "Disposition": "SubmissionDisposition",
     "Evidence": "FactAuthority",
     "HistoryEntry": "CustomerHistoryEntry",
@@ -115,7 +118,7 @@ DOMAIN_MESSAGES = {
     "Revocation", "Standing",
 }
 DOMAIN_ENUMERATIONS = {
-    "CallToAction", "ConsideredItem.Kind", "CoreState", "DetailedStatus", "Evidence",
+    "CallToAction", "ConsideredItem.Kind", "ConsumptionCause", "CoreState", "DetailedStatus", "Evidence",
     "ExpirationReason", "FeedEventKind", "GrandfatheringOutcome", "GrandfatheringReason",
     "AccountTokenState", "Knowledge", "LinkReason", "Notice", "PriceConsent", "RefetchReason", "StoreEnvironment",
 }
@@ -124,9 +127,10 @@ DOMAIN_ENUMERATIONS = {
 # Swift types of PRIVATE messages are private to their file.
 BY_HAND = {
     "FileIssue", "Consistency", "Decision", "EntitlementSource", "ExplainCustomerStateResponse",
-    "GetCustomerStateResponse", "GetLinkHistoryRequest", "LinkTarget", "ListJobsRequest",
+    "GetCustomerStateResponse", "GetLinkHistoryRequest", "LinkTarget",
+    "ListConsumptionRequestsRequest", "ListJobsRequest",
     "ListNotificationsRequest",
-    "ReceivedNotification", "SignedItem",
+    "ReceivedNotification", "SetConsumptionPercentageRequest", "SignedItem",
     "SubmitSignedTransactionsRequest", "WatchCustomerStatesRequest",
 }
 PRIVATE = {"SignedItem"}
@@ -198,6 +202,7 @@ SERVICES = {
     "AuditService": "audit",
     "JobService": "jobs",
     "AppStoreService": "appStore",
+    "ConsumptionService": "consumption",
     "AccessService": "access",
     "Health": "health",
 }
@@ -206,5 +211,6 @@ METHODS = {"Health.Check": "checkHealth", "Health.Watch": "watchHealth"}
 # Files whose types have package access.
 PACKAGE_FILES = {
     "entitle/v1/access.proto", "entitle/v1/admin.proto", "entitle/v1/audit.proto",
-    "entitle/v1/app_store.proto", "entitle/v1/jobs.proto", "entitle/v1/permission.proto",
+    "entitle/v1/app_store.proto", "entitle/v1/consumption.proto", "entitle/v1/jobs.proto",
+    "entitle/v1/permission.proto",
 }

@@ -44,9 +44,15 @@ package enum AppStoreServerEndpoint: String, Hashable, Sendable, CaseIterable {
 
   /// Whether a request may be sent again when it is not known how the first one ended.
   ///
-  /// Reads may. Finish, the account token and consumption information set a state, and set it again.
+  /// Reads may. Finish and the account token set a state, and set it again. Consumption information is
+  /// sent once (rules.md, R88): after a 5xx its job repeats it, and nothing after a lost answer.
   /// A mass extension with a known request identifier is answered with 200. A second test
   /// notification does no harm. For the extension of one subscription Apple documents no such
   /// protection: a second request could extend it twice, irreversibly and out of two in a year.
-  var isRepeatable: Bool { self != .extendRenewal }
+  var isRepeatable: Bool {
+    switch self {
+    case .extendRenewal, .consumption, .legacyConsumption: false
+    default: true
+    }
+  }
 }

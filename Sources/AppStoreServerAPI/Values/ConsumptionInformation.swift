@@ -1,42 +1,6 @@
 package import EntitlementDomain
 
-/// What the App Store is told about a purchase whose refund a customer asks for, with the customer's
-/// consent (Send Consumption Information, v2).
-package struct ConsumptionInformation: Hashable, Sendable {
-  package enum DeliveryStatus: String, Hashable, Sendable, CaseIterable {
-    case delivered = "DELIVERED"
-    case qualityIssue = "UNDELIVERED_QUALITY_ISSUE"
-    case wrongItem = "UNDELIVERED_WRONG_ITEM"
-    case serverOutage = "UNDELIVERED_SERVER_OUTAGE"
-    case other = "UNDELIVERED_OTHER"
-  }
-
-  package enum RefundPreference: String, Hashable, Sendable, CaseIterable {
-    case decline = "DECLINE"
-    case grantFull = "GRANT_FULL"
-    case grantProrated = "GRANT_PRORATED"
-  }
-
-  /// Whether the customer consented. Without consent nothing may be sent.
-  package var customerConsented: Bool
-  /// Whether a sample or a trial was offered before the purchase.
-  package var sampleContentProvided: Bool
-  package var deliveryStatus: DeliveryStatus
-  package var refundPreference: RefundPreference?
-  /// In thousandths of a percent, 0 to 100000. Not for auto-renewable subscriptions.
-  package var consumptionPercentage: Int64?
-
-  package init(
-    customerConsented: Bool, sampleContentProvided: Bool, deliveryStatus: DeliveryStatus,
-    refundPreference: RefundPreference? = nil, consumptionPercentage: Int64? = nil
-  ) {
-    self.customerConsented = customerConsented
-    self.sampleContentProvided = sampleContentProvided
-    self.deliveryStatus = deliveryStatus
-    self.refundPreference = refundPreference
-    self.consumptionPercentage = consumptionPercentage
-  }
-
+extension ConsumptionInformation {
   func body() throws(AppStoreServerError) -> [UInt8] {
     guard customerConsented else { throw .invalidRequest("the customer has not consented") }
     if let percentage = consumptionPercentage {

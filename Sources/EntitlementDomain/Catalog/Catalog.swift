@@ -189,10 +189,13 @@ package struct CatalogProduct: Hashable, Sendable {
   /// Whether overlapping non-renewing purchases extend each other (R13).
   package var stacking: Bool
   package var entitlements: [EntitlementID]
+  /// What is sent when a refund is asked for (R87); nil: nothing.
+  package var consumption: ConsumptionPolicy?
 
   package init(
     id: ProductID, kind: Kind, group: SubscriptionGroupID? = nil, level: Int = 1,
-    duration: CalendarDuration? = nil, stacking: Bool = false, entitlements: [EntitlementID] = []
+    duration: CalendarDuration? = nil, stacking: Bool = false, entitlements: [EntitlementID] = [],
+    consumption: ConsumptionPolicy? = nil
   ) {
     self.id = id
     self.kind = kind
@@ -201,6 +204,7 @@ package struct CatalogProduct: Hashable, Sendable {
     self.duration = duration
     self.stacking = stacking
     self.entitlements = entitlements
+    self.consumption = consumption
   }
 }
 

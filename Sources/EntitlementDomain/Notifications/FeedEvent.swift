@@ -63,6 +63,11 @@ public enum FeedEventKind: Int, Hashable, Sendable, CaseIterable {
   /// What a refetch or a reconciliation should have fetched from the App Store could not be had (R80).
   /// The detail is the last failure.
   case jobGivenUp = 13
+  /// The App Store was told about the consumption of a purchase (R86). The detail is what it was told.
+  case consumptionSent = 14
+  /// The App Store was not told about the consumption of a purchase, though it asked (R86). The detail
+  /// begins with the name of a ``ConsumptionCause``.
+  case consumptionNotSent = 15
 }
 
 /// The reason of a refetch. Raw values are the numbers on the wire, and are stored.

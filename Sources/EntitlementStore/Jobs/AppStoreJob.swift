@@ -103,6 +103,8 @@ package struct AppStoreJobKey: Hashable, Sendable {
     case refetch(OriginalTransactionID)
     /// Fetches the notifications of an app, so that those that did not arrive are stored.
     case reconciliation
+    /// Tells the App Store about the consumption of a purchase (R86).
+    case consumption(TransactionID)
   }
 
   package let scope: AppScope
@@ -113,15 +115,26 @@ package struct AppStoreJobKey: Hashable, Sendable {
     self.subject = subject
   }
 
-  /// Nil for a reconciliation.
+  /// Nil for all but a refetch.
   package var chain: OriginalTransactionID? {
     if case .refetch(let chain) = subject { chain } else { nil }
+  }
+
+  /// Nil for all but consumption.
+  package var transactionID: TransactionID? {
+    if case .consumption(let transaction) = subject { transaction } else { nil }
+  }
+
+  /// The id of what the job is about, as stored; empty for a reconciliation.
+  package var storedSubject: String {
+    chain?.rawValue ?? transactionID?.rawValue ?? ""
   }
 
   package var kind: AppStoreJobKind {
     switch subject {
     case .refetch: .refetch
     case .reconciliation: .reconciliation
+    case .consumption: .consumption
     }
   }
 }
@@ -130,6 +143,7 @@ package struct AppStoreJobKey: Hashable, Sendable {
 package enum AppStoreJobKind: Int, Hashable, Sendable, CaseIterable {
   case refetch = 1
   case reconciliation = 2
+  case consumption = 3
 }
 
 /// How to find a job.

@@ -6,12 +6,13 @@ package struct StoredJob {
   package let state: AppStoreJob.State
   package let reasons: Set<RefetchReason>
 
-  /// - Parameter chain: empty for a reconciliation.
+  /// - Parameter chain: the id of what the job is about: ``AppStoreJobKey/storedSubject``.
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown kind, state or reason.
   package init(kind: Int, chain: String, state: Int, reasons: Int64) throws(StoreError) {
     switch AppStoreJobKind(rawValue: kind) {
     case .refetch: subject = .refetch(OriginalTransactionID(chain))
     case .reconciliation: subject = .reconciliation
+    case .consumption: subject = .consumption(TransactionID(chain))
     case nil: throw StoreError(.corrupt, "a stored job is of an unknown kind")
     }
     guard let state = AppStoreJob.State(rawValue: state) else {

@@ -129,10 +129,25 @@ extension Ledger {
       row.mergedInto = account.id
       row.claimWindow = ClaimWindow()
     }
+    try mergeConsent(of: former, into: account)
     affected.addMergedAway(former)
     let kinds: ChangeKinds = holdings.grants.isEmpty ? .merged : [.merged, .grants]
     affected.add(kinds, to: former)
     affected.add(kinds, to: account)
+  }
+
+  /// Both must have consented (R86). A refusal stays; consent of one alone is deleted, as the other's
+  /// purchases were bought without it.
+  private mutating func mergeConsent(
+    of former: ScopedAccount, into account: ScopedAccount
+  ) throws {
+    let (one, other) = (try view.consent(of: former), try view.consent(of: account))
+    if one == nil, other == nil { return }
+    let isCommon = one?.isGiven == true && other?.isGiven == true
+    let refusal = [other, one].compactMap(\.self).first { !$0.isGiven }
+    let merged = isCommon ? other : refusal
+    if merged != other { view.setConsent(merged, of: account) }
+    if one != nil { view.setConsent(nil, of: former) }
   }
 
   /// Deletes an account and its aliases (R46). Its targets stay as unlinked ones, which hints may
@@ -154,6 +169,7 @@ extension Ledger {
         of: token)
     }
     for grant in holdings.grants { view.setGrant(nil, of: ScopedGrant(scope, grant.id)) }
+    if try view.consent(of: account) != nil { view.setConsent(nil, of: account) }
     let claims = try openClaims(of: account)
     let names = [account] + holdings.merged.map { ScopedAccount(scope, $0) }
     try forEach(names) { ledger, name in

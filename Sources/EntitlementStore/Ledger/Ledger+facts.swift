@@ -20,7 +20,10 @@ extension Ledger {
     if let notification, !wasKnown {
       try record(notification, merges)
       findings = try self.findings(of: notification, merges: merges)
-      if let findings { try openJobs(for: findings) }
+      if let findings {
+        try openJobs(for: findings)
+        try openConsumption(for: notification, findings)
+      }
     }
     if let caller = submission.importedBy { try audit(submission, by: caller, merges) }
     let summary = try appendChanges(with: findings, by: claim)

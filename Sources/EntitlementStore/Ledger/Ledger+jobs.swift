@@ -61,6 +61,7 @@ extension Ledger {
       guard job.state == .open else { return .done(job, isChanged: false) }
       job.end(.cancelled, at: context.at)
       view.write(job)
+      try endConsumption(ofCancelled: job.key)
       auditJob("CancelJob", job)
       return .done(job, isChanged: true)
     case .report(let report):
@@ -110,7 +111,8 @@ extension Ledger {
     return .done(job, isChanged: true)
   }
 
-  private mutating func open(
+  /// Opens a job, or adds to an open one.
+  mutating func open(
     _ key: AppStoreJobKey, _ reasons: Set<RefetchReason>, since: Milliseconds?, at now: Milliseconds
   ) throws {
     let settled = key.kind == .refetch ? now.advanced(by: AppStoreJob.settlingTime) : now

@@ -82,6 +82,14 @@ package struct Ledger<Reader: LedgerReading> {
     return try write(context) { ledger in try ledger.answer(request) }
   }
 
+  /// Records or decides what the App Store is told about consumption (R86).
+  package mutating func change(_ request: ConsumptionChange) throws -> ConsumptionAnswer {
+    let context = WriteContext(
+      at: request.at, jobsAt: request.jobsAt, onBehalfOf: request.onBehalfOf,
+      note: request.reason, caller: request.caller, catalog: request.catalog)
+    return try write(context) { ledger in try ledger.answer(request) }
+  }
+
   /// Adds an entry of the audit trail for a call without another write.
   package mutating func record(_ call: AuditCall) throws {
     try write(WriteContext(at: call.at)) { ledger in

@@ -29,6 +29,10 @@ package struct LedgerChanges: Sendable {
   package var audits: [AuditCall] = []
   /// Jobs that are inserted or replaced. One without an id is new.
   package var jobs: [AppStoreJobKey: AppStoreJob] = [:]
+  /// Records of consumption that are inserted or replaced. One without an id is new.
+  package var consumption: [ConsumptionKey: ConsumptionRecord] = [:]
+  /// Nil: the consent is deleted.
+  package var consents: [ScopedAccount: ConsumptionConsent?] = [:]
 
   package init() {}
 
@@ -37,7 +41,7 @@ package struct LedgerChanges: Sendable {
       && tokens.isEmpty && grants.isEmpty
       && notifications.isEmpty && linkEvents.isEmpty && changes.isEmpty
       && releasedDocuments.isEmpty && erasedAccounts.isEmpty && audits.isEmpty
-      && jobs.isEmpty
+      && jobs.isEmpty && consumption.isEmpty && consents.isEmpty
   }
 }
 

@@ -13,6 +13,8 @@ package enum LedgerKey: Hashable, Sendable {
   case holdings(ScopedAccount)
   case notification(NotificationUUID)
   case job(AppStoreJobKey)
+  case consumption(ConsumptionKey)
+  case consent(ScopedAccount)
 }
 
 // The reads that a write will make, certainly or probably, for a store that loads rows ahead. A
@@ -35,6 +37,8 @@ extension LedgerKey {
         if let anonymous = submission.anonymousAccountID {
           keys.insert(.account(ScopedAccount(scope, anonymous)))
           keys.insert(.holdings(ScopedAccount(scope, anonymous)))
+          keys.insert(.consent(ScopedAccount(scope, anonymous)))
+          keys.insert(.consent(ScopedAccount(scope, account)))
         }
       }
       add(fact.target, in: scope, isNamed: isNamed, to: &keys)
@@ -89,9 +93,12 @@ extension LedgerKey {
       add(former)
       add(account)
       keys.insert(.holdings(ScopedAccount(scope, former)))
+      keys.insert(.consent(ScopedAccount(scope, former)))
+      keys.insert(.consent(ScopedAccount(scope, account)))
     case .delete(let account):
       add(account)
       keys.insert(.holdings(ScopedAccount(scope, account)))
+      keys.insert(.consent(ScopedAccount(scope, account)))
     case .bindToken(let token, let account):
       keys.insert(.token(ScopedToken(scope, token)))
       if let account {
@@ -116,7 +123,11 @@ extension LedgerKey {
   /// None for a job that is named by its id: a store that loads rows ahead looks up its key before.
   package static func expected(by request: AppStoreJobRequest) -> Set<LedgerKey> {
     switch request.change {
-    case .open(let key, _), .schedule(let key, _), .retry(.key(let key)), .cancel(.key(let key)):
+    case .cancel(.key(let key)):
+      guard case .consumption(let transaction) = key.subject else { return [.job(key)] }
+      let consumption = ConsumptionKey(key.scope, transaction)
+      return [.job(key), .consumption(consumption), .standingFact(consumption.fact)]
+    case .open(let key, _), .schedule(let key, _), .retry(.key(let key)):
       return [.job(key)]
     case .retry(.id), .cancel(.id): return []
     case .report(let report):
@@ -126,6 +137,19 @@ extension LedgerKey {
         keys.insert(.link(ScopedTarget(report.key.scope, .chain(chain))))
       }
       return keys
+    }
+  }
+
+  /// Without the chain and the owner of a purchase, which are known once its fact is loaded.
+  package static func expected(by change: ConsumptionChange) -> Set<LedgerKey> {
+    let scope = change.scope
+    switch change.change {
+    case .consent(let account, _):
+      return [.account(ScopedAccount(scope, account)), .consent(ScopedAccount(scope, account))]
+    case .statement(let transaction, _), .begin(let transaction, _), .end(let transaction, _, _),
+      .reopen(let transaction, _):
+      let key = ConsumptionKey(scope, transaction)
+      return [.consumption(key), .job(key.job), .standingFact(key.fact)]
     }
   }
 

@@ -27,6 +27,10 @@ package protocol LedgerReading {
   func isKnown(_ notification: NotificationUUID) throws -> Bool
   /// Nil for an unknown job. A store that loads rows ahead knows jobs by their keys only.
   func job(_ reference: AppStoreJobReference) throws -> AppStoreJob?
+  /// Nil when nothing is stored about the purchase.
+  func consumption(_ key: ConsumptionKey) throws -> ConsumptionRecord?
+  /// Nil when nothing is recorded of the account.
+  func consent(of account: ScopedAccount) throws -> ConsumptionConsent?
   /// Announces the next reads. A store that loads rows ahead throws ``LedgerRowsMissing`` for those
   /// that are not loaded, so that one round trip loads them. Other stores do nothing.
   func willRead(_ keys: Set<LedgerKey>) throws

@@ -143,6 +143,28 @@ struct LedgerView<Reader: LedgerReading> {
     pending.changes.jobs[job.key] = job
   }
 
+  // MARK: Consumption
+
+  func consumption(_ key: ConsumptionKey) throws -> ConsumptionRecord? {
+    if let changed = pending.changes.consumption[key] { return changed }
+    if let changed = applied.changes.consumption[key] { return changed }
+    return try reader.consumption(key)
+  }
+
+  mutating func write(_ record: ConsumptionRecord) {
+    pending.changes.consumption[record.key] = record
+  }
+
+  func consent(of account: ScopedAccount) throws -> ConsumptionConsent? {
+    if let changed = pending.changes.consents[account] { return changed }
+    if let changed = applied.changes.consents[account] { return changed }
+    return try reader.consent(of: account)
+  }
+
+  mutating func setConsent(_ consent: ConsumptionConsent?, of account: ScopedAccount) {
+    pending.changes.consents.updateValue(consent, forKey: account)
+  }
+
   // MARK: Notifications
 
   func isKnown(_ notification: NotificationUUID) throws -> Bool {
@@ -301,6 +323,8 @@ struct LedgerLayer {
     changes.erasedAccounts.formUnion(added.erasedAccounts)
     changes.audits += added.audits
     changes.jobs.merge(added.jobs) { $1 }
+    changes.consumption.merge(added.consumption) { $1 }
+    changes.consents.merge(added.consents) { $1 }
     factsOfTargets.merge(later.factsOfTargets) { $0.union($1) }
     chainsOfHints.merge(later.chainsOfHints) { $0.union($1) }
     lostChains.merge(later.lostChains) { $0.union($1) }

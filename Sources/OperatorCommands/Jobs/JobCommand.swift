@@ -10,8 +10,8 @@ struct JobCommand: AsyncParsableCommand {
     abstract: "Jobs of the App Store Server API: what the server fetches itself.",
     discussion: """
       A refetch asks the App Store about the customer of a chain whose facts are incomplete. A \
-      reconciliation asks for the notifications of an app, and stores those that did not arrive. A \
-      job that fails is attempted again; after too many failures it is given up, and the change feed \
+      reconciliation asks for the notifications of an app, and stores those that did not arrive. \
+      The third kind tells the App Store about consumption: see entitlectl consumption. A job that fails is attempted again; after too many failures it is given up, and the change feed \
       has an event.
       """,
     subcommands: [
@@ -42,7 +42,7 @@ struct JobListCommand: AsyncParsableCommand {
   @Option(help: "Only this state: \(JobStateName.list). Default: all.")
   var state: JobStateName?
 
-  @Option(help: "Only this kind: refetch or reconciliation. Default: both.")
+  @Option(help: "Only this kind: refetch, reconciliation or consumption. Default: all.")
   var kind: JobKindName?
 
   @Option(help: "Only the job of this chain, by its original transaction id.")
@@ -261,11 +261,13 @@ enum JobStateName: String, ExpressibleByArgument, CaseIterable {
 enum JobKindName: String, ExpressibleByArgument, CaseIterable {
   case refetch
   case reconciliation
+  case consumption
 
   var kind: JobKind {
     switch self {
     case .refetch: .refetch
     case .reconciliation: .reconciliation
+    case .consumption: .consumption
     }
   }
 }

@@ -14,7 +14,8 @@ enum JobTable {
     for job in jobs {
       table.add([
         "\(job.jobID)", kind(of: job), job.scope.display,
-        job.originalTransactionID?.rawValue ?? "-", state(of: job), reasons(of: job) ?? "-",
+        job.originalTransactionID?.rawValue ?? job.transactionID?.rawValue ?? "-", state(of: job),
+        reasons(of: job) ?? "-",
         moment(of: job, at: now), "\(job.failures)", job.lastFailure ?? "-",
       ])
     }
@@ -31,6 +32,7 @@ enum JobTable {
       if let value { lines.append(StateTable.line(name, value)) }
     }
     add("chain", job.originalTransactionID?.rawValue)
+    add("transaction", job.transactionID?.rawValue)
     add("state", state(of: job) + (job.isRunning ? ", running" : ""))
     add("reasons", reasons(of: job))
     add("opened", job.openedAt.display)

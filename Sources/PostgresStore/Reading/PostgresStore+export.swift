@@ -37,7 +37,7 @@ extension PostgresStore {
           ReadStatements.signedFactsOfAccount, ReadStatements.documentsOfAccount,
           ReadStatements.grantsOfAccount, ReadStatements.notificationsOfAccount,
           ReadStatements.headersOfAccount, ReadStatements.historiesOfAccount,
-          ReadStatements.versionsOfAccount,
+          ReadStatements.versionsOfAccount, ConsumptionStatements.consentOfAccount,
         ])
     else { return nil }
     let rows = found.rows
@@ -56,7 +56,7 @@ extension PostgresStore {
       },
       notifications: try await receivedNotifications(rows[7]) { row throws(StoreError) in
         headers[try rows[7].number(row, 10)]
-      })
+      }, consent: rows[11].count == 0 ? nil : try rows[11].consent(0))
   }
 
   /// Runs several statements about an account on one snapshot, in a transaction of its own.

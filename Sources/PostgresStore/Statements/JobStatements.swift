@@ -115,7 +115,7 @@ enum JobStatements {
           FOR UPDATE SKIP LOCKED) AS due
         WHERE pg_try_advisory_xact_lock_shared(hashtextextended('s' || named.scope, 0))
           AND pg_try_advisory_xact_lock(hashtextextended(
-            CASE due.kind WHEN 1 THEN 'c' ELSE 'j' END || named.scope || ':' || due.chain, 0))
+            CASE due.kind WHEN 1 THEN 'c' WHEN 3 THEN 'f' ELSE 'j' END || named.scope || ':' || due.chain, 0))
         OFFSET 0) AS candidate
       ORDER BY candidate.turn, random() LIMIT $5::bigint) AS leased
     WHERE app_store_jobs.id = leased.id

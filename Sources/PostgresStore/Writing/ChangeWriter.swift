@@ -38,6 +38,7 @@ struct ChangeWriter {
     addGrants()
     try addNotifications()
     addJobs()
+    addConsumption()
     addLinkEvents()
     try addChanges()
   }
@@ -314,6 +315,39 @@ struct ChangeWriter {
     add(
       JobStatements.write,
       [.int64s(written.map(\.id))] + PostgresValue.jobColumns(written), count: written.count)
+  }
+
+  private mutating func addConsumption() {
+    let added = changes.consumption.values.filter { $0.id == nil }
+    let written = changes.consumption.values.filter { $0.id != nil }
+    add(
+      ConsumptionStatements.add,
+      [
+        .int64s(added.map { scopes[$0.key.scope] }),
+        .texts(added.map(\.key.transactionID.rawValue)),
+      ] + PostgresValue.consumptionColumns(added), count: added.count)
+    add(
+      ConsumptionStatements.write,
+      [.int64s(written.map(\.id))] + PostgresValue.consumptionColumns(written),
+      count: written.count)
+    var consents: [(account: ScopedAccount, consent: ConsumptionConsent)] = []
+    var gone = Columns2()
+    for (account, consent) in changes.consents {
+      if let consent {
+        consents.append((account, consent))
+      } else {
+        gone.add(scopes[account.scope], account.id.rawValue)
+      }
+    }
+    add(
+      ConsumptionStatements.writeConsents,
+      [
+        .int64s(consents.map { scopes[$0.account.scope] }),
+        .texts(consents.map(\.account.id.rawValue)), .bools(consents.map(\.consent.isGiven)),
+        .int64s(consents.map(\.consent.at.rawValue)), .texts(consents.map(\.consent.author)),
+        .texts(consents.map(\.consent.onBehalfOf)), .texts(consents.map(\.consent.note)),
+      ], count: consents.count)
+    add(ConsumptionStatements.deleteConsents, gone.values, count: gone.count)
   }
 
   private mutating func addLinkEvents() {

@@ -22,6 +22,8 @@ struct LoadedRows: LedgerReading, Sendable {
   var holdings: [ScopedAccount: AccountHoldings] = [:]
   var notifications: Set<NotificationUUID> = []
   var jobs: [AppStoreJobKey: AppStoreJob] = [:]
+  var consumption: [ConsumptionKey: ConsumptionRecord] = [:]
+  var consents: [ScopedAccount: ConsumptionConsent] = [:]
 
   mutating func markLoaded(_ loaded: Set<LedgerKey>) {
     if keys.isEmpty { keys = loaded } else { keys.formUnion(loaded) }
@@ -88,6 +90,16 @@ struct LoadedRows: LedgerReading, Sendable {
     return jobs[key]
   }
 
+  func consumption(_ key: ConsumptionKey) throws -> ConsumptionRecord? {
+    try require(.consumption(key))
+    return consumption[key]
+  }
+
+  func consent(of account: ScopedAccount) throws -> ConsumptionConsent? {
+    try require(.consent(account))
+    return consents[account]
+  }
+
   func willRead(_ needed: Set<LedgerKey>) throws {
     let missing = needed.subtracting(keys)
     if !missing.isEmpty { throw LedgerRowsMissing(missing) }
@@ -124,6 +136,8 @@ struct RowLoader {
     var holders: [ScopedAccount] = []
     var notifications: [NotificationUUID] = []
     var jobs: [AppStoreJobKey] = []
+    var purchases: [ConsumptionKey] = []
+    var consents: [ScopedAccount] = []
     for key in keys {
       switch key {
       case .standingFact(let fact): facts.append(fact)
@@ -137,6 +151,8 @@ struct RowLoader {
       case .holdings(let account): holders.append(account)
       case .notification(let uuid): notifications.append(uuid)
       case .job(let key): jobs.append(key)
+      case .consumption(let key): purchases.append(key)
+      case .consent(let account): consents.append(account)
       }
     }
     addFacts(facts)
@@ -150,6 +166,8 @@ struct RowLoader {
     addHoldings(of: holders)
     addNotifications(notifications)
     addJobs(jobs)
+    addConsumption(purchases)
+    addConsents(of: consents)
   }
 
   var commands: [PostgresCommand] { loads.map(\.command) }
@@ -296,6 +314,25 @@ struct RowLoader {
     add(JobStatements.load, jobs, PostgresValue.jobKeys(jobs, scopes)) {
       result, row, key, rows throws(StoreError) in
       rows.jobs[key] = try result.job(row, 1, scope: key.scope)
+    }
+  }
+
+  private mutating func addConsumption(_ purchases: [ConsumptionKey]) {
+    add(
+      ConsumptionStatements.load, purchases,
+      [
+        .int64s(purchases.map { scopes[$0.scope] }),
+        .texts(purchases.map(\.transactionID.rawValue)),
+      ]
+    ) { result, row, key, rows throws(StoreError) in
+      rows.consumption[key] = try result.consumption(row, 1, scope: key.scope)
+    }
+  }
+
+  private mutating func addConsents(of accounts: [ScopedAccount]) {
+    add(ConsumptionStatements.loadConsents, accounts, accountArrays(accounts)) {
+      result, row, account, rows throws(StoreError) in
+      rows.consents[account] = try result.consent(row)
     }
   }
 

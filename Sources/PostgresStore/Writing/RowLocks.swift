@@ -33,14 +33,14 @@ struct RowLocks {
     for key in keys {
       if let scope = key.scope, exclusiveScopes.contains(scopes[scope]) { continue }
       switch key {
-      case .account(let account), .holdings(let account):
+      case .account(let account), .holdings(let account), .consent(let account):
         accounts.append(account)
         // Locked together with the accounts that rows refer to.
         continue
       case .link(let target): targets.append(target)
       case .token(let token): tokens.append(token)
       case .grant(let grant): grants.append(grant)
-      case .standingFact, .hints, .facts, .unlinkedChains, .notification, .job: break
+      case .standingFact, .hints, .facts, .unlinkedChains, .notification, .job, .consumption: break
       }
       rows.insert(LockName.of(key, scopes))
     }
@@ -104,12 +104,13 @@ extension LedgerKey {
     switch self {
     case .standingFact(let fact): fact.scope
     case .link(let target), .facts(let target): target.scope
-    case .account(let account), .holdings(let account): account.scope
+    case .account(let account), .holdings(let account), .consent(let account): account.scope
     case .token(let token): token.scope
     case .hints(let scope, _): scope
     case .unlinkedChains(let hint): hint.scope
     case .grant(let grant): grant.scope
     case .job(let job): job.scope
+    case .consumption(let purchase): purchase.scope
     case .notification: nil
     }
   }
@@ -138,15 +139,18 @@ enum LockName {
     case .token(let token): name("k", scopes[token.scope], token.token.rawValue)
     case .grant(let grant): name("g", scopes[grant.scope], grant.id.rawValue)
     case .notification(let uuid): "n" + uuid.rawValue
-    // A refetch shares the lock of its chain, so that its writes share the chain's writer. The same names
-    // as in ``JobStatements/lease``.
+    // A refetch shares the lock of its chain, so that its writes share the chain's writer; consumption that
+    // of its purchase. The same names as in ``JobStatements/lease``.
     case .job(let job):
       switch job.subject {
       case .refetch(let chain): target(.chain(chain), scopes[job.scope])
       case .reconciliation: name("j", scopes[job.scope], "")
+      case .consumption(let id): name("f", scopes[job.scope], id.rawValue)
       }
+    case .consumption(let purchase):
+      name("f", scopes[purchase.scope], purchase.transactionID.rawValue)
     // The same name as in the SQL of ``LockStatements``.
-    case .account(let account), .holdings(let account):
+    case .account(let account), .holdings(let account), .consent(let account):
       name("a", scopes[account.scope], account.id.rawValue)
     }
   }

@@ -1,12 +1,13 @@
 import EntitlementDomain
 import Wire
 
-/// Seeds of ``MessageProbe``: messages about links, histories, watches and jobs.
+/// Seeds of ``MessageProbe``: messages about links, histories, watches, jobs and consumption.
 enum LinkMessageCorpus {
   static func messages(scope: AppScope, events: [FeedEvent]) -> [MessageCorpus.Messages] {
     [
       links(scope), records(scope), watches(scope, events), audits(scope), jobs(scope),
       appStore(scope),
+      consumption(scope),
     ]
   }
 
@@ -228,6 +229,36 @@ enum LinkMessageCorpus {
       AppStoreChangeResponse(
         scope: scope, testNotificationToken: "t", requestIdentifier: "r", renewalDate: 1,
         subscriptionStatus: .active, obstacles: [.freeOffer]))
+    return messages
+  }
+
+  private static func consumption(_ scope: AppScope) -> MessageCorpus.Messages {
+    let consent = ConsumptionConsentEntry(
+      isConsented: true, recordedAt: 1, author: "a", onBehalfOf: "b", reason: "r")
+    let request = ConsumptionRequestEntry(
+      requestID: 1, scope: scope, transactionID: "2", notificationUUID: "u", requestReason: "OTHER",
+      requestedAt: 1, answerUntil: 2, state: .notSent, cause: .appleRefused, detail: "d",
+      attempts: 3, changedAt: 4, percentage: 5, delivery: .delivered)
+    var messages = MessageCorpus.Messages()
+    messages.add(
+      SetConsumptionConsentRequest(
+        scope: scope, accountID: "a", isConsented: true, onBehalfOf: "b", reason: "r"))
+    messages.add(SetConsumptionConsentResponse(consent: consent, isChanged: true))
+    messages.add(GetConsumptionConsentRequest(scope: scope, accountID: "a"))
+    messages.add(GetConsumptionConsentResponse(consent: consent))
+    messages.add(
+      SetConsumptionPercentageRequest(
+        scope: scope, transactionID: "2", percentage: 5, delivery: .undeliveredOther,
+        onBehalfOf: "b", reason: "r"))
+    messages.add(SetConsumptionPercentageResponse(isChanged: true))
+    messages.add(
+      ListConsumptionRequestsRequest(
+        scope: scope, state: .open, transactionID: "2", pageSize: 100, pageToken: "1"))
+    messages.add(ListConsumptionRequestsResponse(requests: [request], nextPageToken: "2"))
+    messages.add(
+      SendConsumptionRequest(
+        scope: scope, transactionID: "2", isDryRun: true, onBehalfOf: "b", reason: "r"))
+    messages.add(SendConsumptionResponse(request: request, isChanged: true))
     return messages
   }
 

@@ -88,6 +88,11 @@ package enum MessageProbe {
     Kind(GetRenewalExtensionRequest.self), Kind(GetRenewalExtensionResponse.self),
     Kind(SetAppAccountTokenRequest.self), Kind(FinishTransactionRequest.self),
     Kind(AppStoreChangeResponse.self),
+    Kind(SetConsumptionConsentRequest.self), Kind(SetConsumptionConsentResponse.self),
+    Kind(GetConsumptionConsentRequest.self), Kind(GetConsumptionConsentResponse.self),
+    Kind(SetConsumptionPercentageRequest.self), Kind(SetConsumptionPercentageResponse.self),
+    Kind(ListConsumptionRequestsRequest.self), Kind(ListConsumptionRequestsResponse.self),
+    Kind(SendConsumptionRequest.self), Kind(SendConsumptionResponse.self),
   ]
 
   private static func check<Message: WireMessage & Equatable>(

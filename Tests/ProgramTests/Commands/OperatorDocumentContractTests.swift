@@ -39,6 +39,18 @@ struct OperatorDocumentContractTests {
       (["notification", "list"] + at, "", "entitle.v1.ReceivedNotification"),
       (["job", "list"] + at, "", "entitle.v1.Job"),
       (["job", "show", "1"] + at, "", "entitle.v1.Job"),
+      (
+        ["consumption", "consent", "set", "a", "yes"] + app + at, "",
+        "entitle.v1.SetConsumptionConsentResponse"
+      ),
+      (
+        ["consumption", "consent", "get", "a"] + app + at, "", "entitle.v1.ConsumptionConsent"
+      ),
+      (
+        ["consumption", "percentage", "set", "2", "42.5"] + app + at, "",
+        "entitle.v1.SetConsumptionPercentageResponse"
+      ),
+      (["consumption", "list"] + app + at, "", "entitle.v1.ConsumptionRequest"),
       (["statistics"] + at, "", "entitle.v1.GetStatisticsResponse"),
       (["whoami"] + at, "", "entitle.v1.WhoAmIResponse"),
       (["credentials", "status"] + at, "", "entitle.v1.CredentialsResponse"),

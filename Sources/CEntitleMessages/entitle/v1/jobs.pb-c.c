@@ -322,7 +322,7 @@ void   entitle__v1__job_response__free_unpacked
   assert(message->base.descriptor == &entitle__v1__job_response__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
-static const ProtobufCFieldDescriptor entitle__v1__job__field_descriptors[19] =
+static const ProtobufCFieldDescriptor entitle__v1__job__field_descriptors[20] =
 {
   {
     "job_id",
@@ -552,6 +552,18 @@ static const ProtobufCFieldDescriptor entitle__v1__job__field_descriptors[19] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "transaction_id",
+    20,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__Job, transaction_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__job__field_indices_by_name[] = {
   17,   /* field[17] = added */
@@ -573,11 +585,12 @@ static const unsigned entitle__v1__job__field_indices_by_name[] = {
   10,   /* field[10] = running */
   13,   /* field[13] = since_ms */
   5,   /* field[5] = state */
+  19,   /* field[19] = transaction_id */
 };
 static const ProtobufCIntRange entitle__v1__job__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 19 }
+  { 0, 20 }
 };
 const ProtobufCMessageDescriptor entitle__v1__job__descriptor =
 {
@@ -587,7 +600,7 @@ const ProtobufCMessageDescriptor entitle__v1__job__descriptor =
   "Entitle__V1__Job",
   "entitle.v1",
   sizeof(Entitle__V1__Job),
-  19,
+  20,
   entitle__v1__job__field_descriptors,
   entitle__v1__job__field_indices_by_name,
   1,  entitle__v1__job__number_ranges,
@@ -1043,17 +1056,19 @@ const ProtobufCMessageDescriptor entitle__v1__job_response__descriptor =
   (ProtobufCMessageInit) entitle__v1__job_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCEnumValue entitle__v1__job_kind__enum_values_by_number[3] =
+static const ProtobufCEnumValue entitle__v1__job_kind__enum_values_by_number[4] =
 {
   { "JOB_KIND_UNSPECIFIED", "ENTITLE__V1__JOB_KIND__JOB_KIND_UNSPECIFIED", 0 },
   { "JOB_KIND_REFETCH", "ENTITLE__V1__JOB_KIND__JOB_KIND_REFETCH", 1 },
   { "JOB_KIND_RECONCILIATION", "ENTITLE__V1__JOB_KIND__JOB_KIND_RECONCILIATION", 2 },
+  { "JOB_KIND_CONSUMPTION", "ENTITLE__V1__JOB_KIND__JOB_KIND_CONSUMPTION", 3 },
 };
 static const ProtobufCIntRange entitle__v1__job_kind__value_ranges[] = {
-{0, 0},{0, 3}
+{0, 0},{0, 4}
 };
-static const ProtobufCEnumValueIndex entitle__v1__job_kind__enum_values_by_name[3] =
+static const ProtobufCEnumValueIndex entitle__v1__job_kind__enum_values_by_name[4] =
 {
+  { "JOB_KIND_CONSUMPTION", 3 },
   { "JOB_KIND_RECONCILIATION", 2 },
   { "JOB_KIND_REFETCH", 1 },
   { "JOB_KIND_UNSPECIFIED", 0 },
@@ -1065,9 +1080,9 @@ const ProtobufCEnumDescriptor entitle__v1__job_kind__descriptor =
   "JobKind",
   "Entitle__V1__JobKind",
   "entitle.v1",
-  3,
+  4,
   entitle__v1__job_kind__enum_values_by_number,
-  3,
+  4,
   entitle__v1__job_kind__enum_values_by_name,
   1,
   entitle__v1__job_kind__value_ranges,

@@ -7,7 +7,7 @@
 #endif
 
 #include "entitle/v1/permission.pb-c.h"
-static const ProtobufCEnumValue entitle__v1__permission__enum_values_by_number[19] =
+static const ProtobufCEnumValue entitle__v1__permission__enum_values_by_number[20] =
 {
   { "PERMISSION_UNSPECIFIED", "ENTITLE__V1__PERMISSION__PERMISSION_UNSPECIFIED", 0 },
   { "PERMISSION_OPEN", "ENTITLE__V1__PERMISSION__PERMISSION_OPEN", 1 },
@@ -28,15 +28,17 @@ static const ProtobufCEnumValue entitle__v1__permission__enum_values_by_number[1
   { "PERMISSION_OFFERS", "ENTITLE__V1__PERMISSION__PERMISSION_OFFERS", 16 },
   { "PERMISSION_APP_STORE", "ENTITLE__V1__PERMISSION__PERMISSION_APP_STORE", 17 },
   { "PERMISSION_FETCH", "ENTITLE__V1__PERMISSION__PERMISSION_FETCH", 18 },
+  { "PERMISSION_CONSUMPTION", "ENTITLE__V1__PERMISSION__PERMISSION_CONSUMPTION", 19 },
 };
 static const ProtobufCIntRange entitle__v1__permission__value_ranges[] = {
-{0, 0},{0, 19}
+{0, 0},{0, 20}
 };
-static const ProtobufCEnumValueIndex entitle__v1__permission__enum_values_by_name[19] =
+static const ProtobufCEnumValueIndex entitle__v1__permission__enum_values_by_name[20] =
 {
   { "PERMISSION_APP_STORE", 17 },
   { "PERMISSION_AUDIT", 13 },
   { "PERMISSION_CATALOG", 11 },
+  { "PERMISSION_CONSUMPTION", 19 },
   { "PERMISSION_CREDENTIALS", 14 },
   { "PERMISSION_ERASE", 10 },
   { "PERMISSION_EXPORT", 9 },
@@ -61,9 +63,9 @@ const ProtobufCEnumDescriptor entitle__v1__permission__descriptor =
   "Permission",
   "Entitle__V1__Permission",
   "entitle.v1",
-  19,
+  20,
   entitle__v1__permission__enum_values_by_number,
-  19,
+  20,
   entitle__v1__permission__enum_values_by_name,
   1,
   entitle__v1__permission__value_ranges,

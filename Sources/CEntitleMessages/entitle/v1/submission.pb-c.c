@@ -1747,7 +1747,7 @@ const ProtobufCEnumDescriptor entitle__v1__link_outcome__descriptor =
   entitle__v1__link_outcome__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_number[13] =
+static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_number[15] =
 {
   { "FEED_EVENT_KIND_UNSPECIFIED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_UNSPECIFIED", 0 },
   { "FEED_EVENT_KIND_CONSUMPTION_REQUESTED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_REQUESTED", 1 },
@@ -1762,16 +1762,20 @@ static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_num
   { "FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS", 10 },
   { "FEED_EVENT_KIND_ACCOUNT_FULL", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_ACCOUNT_FULL", 12 },
   { "FEED_EVENT_KIND_JOB_GIVEN_UP", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_JOB_GIVEN_UP", 13 },
+  { "FEED_EVENT_KIND_CONSUMPTION_SENT", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_SENT", 14 },
+  { "FEED_EVENT_KIND_CONSUMPTION_NOT_SENT", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_NOT_SENT", 15 },
 };
 static const ProtobufCIntRange entitle__v1__feed_event_kind__value_ranges[] = {
-{0, 0},{12, 11},{0, 13}
+{0, 0},{12, 11},{0, 15}
 };
-static const ProtobufCEnumValueIndex entitle__v1__feed_event_kind__enum_values_by_name[13] =
+static const ProtobufCEnumValueIndex entitle__v1__feed_event_kind__enum_values_by_name[15] =
 {
   { "FEED_EVENT_KIND_ACCOUNT_FULL", 11 },
   { "FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS", 10 },
   { "FEED_EVENT_KIND_CONSENT_RESCINDED", 7 },
+  { "FEED_EVENT_KIND_CONSUMPTION_NOT_SENT", 14 },
   { "FEED_EVENT_KIND_CONSUMPTION_REQUESTED", 1 },
+  { "FEED_EVENT_KIND_CONSUMPTION_SENT", 13 },
   { "FEED_EVENT_KIND_JOB_GIVEN_UP", 12 },
   { "FEED_EVENT_KIND_PRICE_CONSENT_NEEDED", 6 },
   { "FEED_EVENT_KIND_REFETCH_DUE", 8 },
@@ -1789,9 +1793,9 @@ const ProtobufCEnumDescriptor entitle__v1__feed_event_kind__descriptor =
   "FeedEventKind",
   "Entitle__V1__FeedEventKind",
   "entitle.v1",
-  13,
+  15,
   entitle__v1__feed_event_kind__enum_values_by_number,
-  13,
+  15,
   entitle__v1__feed_event_kind__enum_values_by_name,
   2,
   entitle__v1__feed_event_kind__value_ranges,

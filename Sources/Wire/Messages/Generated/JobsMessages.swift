@@ -11,6 +11,8 @@ package enum JobKind: Int, Hashable, Sendable, CaseIterable {
   case refetch = 1
   /// The notifications of an app.
   case reconciliation = 2
+  /// Nothing: it tells the App Store about the consumption of a purchase.
+  case consumption = 3
 }
 
 extension JobKind: MappedEnumeration {
@@ -18,6 +20,7 @@ extension JobKind: MappedEnumeration {
     switch number {
     case ENTITLE__V1__JOB_KIND__JOB_KIND_REFETCH: self = .refetch
     case ENTITLE__V1__JOB_KIND__JOB_KIND_RECONCILIATION: self = .reconciliation
+    case ENTITLE__V1__JOB_KIND__JOB_KIND_CONSUMPTION: self = .consumption
     default: return nil
     }
   }
@@ -26,6 +29,7 @@ extension JobKind: MappedEnumeration {
     switch self {
     case .refetch: ENTITLE__V1__JOB_KIND__JOB_KIND_REFETCH
     case .reconciliation: ENTITLE__V1__JOB_KIND__JOB_KIND_RECONCILIATION
+    case .consumption: ENTITLE__V1__JOB_KIND__JOB_KIND_CONSUMPTION
     }
   }
 }
@@ -72,7 +76,7 @@ package struct JobEntry: Hashable, Sendable {
   package var kind: JobKind?
   /// The app and environment.
   package var scope: AppScope
-  /// The chain whose customer is fetched; empty for a reconciliation.
+  /// The chain whose customer is fetched; empty for another kind.
   package var originalTransactionID: OriginalTransactionID?
   /// The state.
   package var state: JobState?
@@ -106,6 +110,8 @@ package struct JobEntry: Hashable, Sendable {
   /// Number of these payloads that the server refused: they failed verification, or are of an app
   /// or environment that it does not accept.
   package var refused: Int64
+  /// The purchase about whose consumption the App Store is told; empty for another kind.
+  package var transactionID: TransactionID?
 
   package init(
     jobID: Int64,
@@ -125,7 +131,8 @@ package struct JobEntry: Hashable, Sendable {
     calls: Int64,
     payloads: Int64,
     added: Int64,
-    refused: Int64
+    refused: Int64,
+    transactionID: TransactionID? = nil
   ) {
     self.jobID = jobID
     self.kind = kind
@@ -145,6 +152,7 @@ package struct JobEntry: Hashable, Sendable {
     self.payloads = payloads
     self.added = added
     self.refused = refused
+    self.transactionID = transactionID
   }
 }
 
@@ -180,6 +188,7 @@ extension JobEntry: WireMessage, MappedMessage {
     payloads = message.payloads
     added = message.added
     refused = message.refused
+    transactionID = Self.optionalIdentifier(message.transaction_id)
   }
 
   func write(
@@ -214,6 +223,7 @@ extension JobEntry: WireMessage, MappedMessage {
     message.payloads = payloads
     message.added = added
     message.refused = refused
+    message.transaction_id = try Self.text(transactionID, "transaction_id", in: arena)
   }
 }
 

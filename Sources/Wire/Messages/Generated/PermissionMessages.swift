@@ -43,6 +43,8 @@ package enum Permission: Int, Hashable, Sendable, CaseIterable {
   /// Reads that fetch an unknown customer from the App Store: fetch_if_unknown of GetCustomerState,
   /// which needs READ too.
   case fetch = 18
+  /// Consent to consumption information, facts about purchases for it, and sending it by hand.
+  case consumption = 19
 }
 
 extension Permission: MappedEnumeration {
@@ -66,6 +68,7 @@ extension Permission: MappedEnumeration {
     case ENTITLE__V1__PERMISSION__PERMISSION_OFFERS: self = .offers
     case ENTITLE__V1__PERMISSION__PERMISSION_APP_STORE: self = .appStore
     case ENTITLE__V1__PERMISSION__PERMISSION_FETCH: self = .fetch
+    case ENTITLE__V1__PERMISSION__PERMISSION_CONSUMPTION: self = .consumption
     default: return nil
     }
   }
@@ -90,6 +93,7 @@ extension Permission: MappedEnumeration {
     case .offers: ENTITLE__V1__PERMISSION__PERMISSION_OFFERS
     case .appStore: ENTITLE__V1__PERMISSION__PERMISSION_APP_STORE
     case .fetch: ENTITLE__V1__PERMISSION__PERMISSION_FETCH
+    case .consumption: ENTITLE__V1__PERMISSION__PERMISSION_CONSUMPTION
     }
   }
 }

@@ -238,6 +238,8 @@ extension FeedEventKind: MappedEnumeration {
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS: self = .appTransactionAmbiguous
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_ACCOUNT_FULL: self = .accountFull
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_JOB_GIVEN_UP: self = .jobGivenUp
+    case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_SENT: self = .consumptionSent
+    case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_NOT_SENT: self = .consumptionNotSent
     default: return nil
     }
   }
@@ -256,6 +258,8 @@ extension FeedEventKind: MappedEnumeration {
     case .appTransactionAmbiguous: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS
     case .accountFull: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_ACCOUNT_FULL
     case .jobGivenUp: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_JOB_GIVEN_UP
+    case .consumptionSent: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_SENT
+    case .consumptionNotSent: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_NOT_SENT
     }
   }
 }

@@ -286,6 +286,36 @@ package enum WireMethods {
     service: ServiceNames.audit, name: "ListAuditSeals",
     idempotency: .noSideEffects, permission: .audit)
 
+  /// Records whether a customer consents that the App Store is told about consumption. Without
+  /// consent nothing is sent.
+  package static let setConsumptionConsent = WireMethod<SetConsumptionConsentRequest, SetConsumptionConsentResponse>(
+    service: ServiceNames.consumption, name: "SetConsumptionConsent",
+    idempotency: .idempotent, permission: .consumption)
+
+  /// What is recorded of a customer.
+  package static let getConsumptionConsent = WireMethod<GetConsumptionConsentRequest, GetConsumptionConsentResponse>(
+    service: ServiceNames.consumption, name: "GetConsumptionConsent",
+    idempotency: .noSideEffects, permission: .consumption)
+
+  /// Records how much of a purchase is consumed, and whether it was delivered. The purchase need
+  /// not be known. Each call replaces what the one before it recorded.
+  package static let setConsumptionPercentage = WireMethod<SetConsumptionPercentageRequest, SetConsumptionPercentageResponse>(
+    service: ServiceNames.consumption, name: "SetConsumptionPercentage",
+    idempotency: .idempotent, permission: .consumption)
+
+  /// The App Store's requests, in pages, in the order of their ids.
+  package static let listConsumptionRequests = WireMethod<ListConsumptionRequestsRequest, ListConsumptionRequestsResponse>(
+    service: ServiceNames.consumption, name: "ListConsumptionRequests",
+    idempotency: .noSideEffects, permission: .list)
+
+  /// Opens a request that was not sent, so that a server sends it; one that waits is attempted at
+  /// once. FAILED_PRECONDITION if something stands against it, such as missing consent, or if the
+  /// server has no key of the App Store Server API for the app. After OUTCOME_UNCERTAIN Apple may
+  /// get the information twice.
+  package static let sendConsumption = WireMethod<SendConsumptionRequest, SendConsumptionResponse>(
+    service: ServiceNames.consumption, name: "SendConsumption",
+    idempotency: .idempotent, permission: .consumption)
+
   /// The jobs of the App Store Server API, in pages, in the order of their ids.
   package static let listJobs = WireMethod<ListJobsRequest, ListJobsResponse>(
     service: ServiceNames.jobs, name: "ListJobs",
@@ -374,6 +404,11 @@ package enum WireMethods {
     "\(ServiceNames.appStore)/FinishTransaction": .appStore,
     "\(ServiceNames.audit)/ListAuditEntries": .audit,
     "\(ServiceNames.audit)/ListAuditSeals": .audit,
+    "\(ServiceNames.consumption)/SetConsumptionConsent": .consumption,
+    "\(ServiceNames.consumption)/GetConsumptionConsent": .consumption,
+    "\(ServiceNames.consumption)/SetConsumptionPercentage": .consumption,
+    "\(ServiceNames.consumption)/ListConsumptionRequests": .list,
+    "\(ServiceNames.consumption)/SendConsumption": .consumption,
     "\(ServiceNames.jobs)/ListJobs": .list,
     "\(ServiceNames.jobs)/RetryJob": .jobs,
     "\(ServiceNames.jobs)/CancelJob": .jobs,
@@ -435,6 +470,11 @@ package enum WireMethods {
     MethodDescription(finishTransaction, isServerStreaming: false),
     MethodDescription(listAuditEntries, isServerStreaming: false),
     MethodDescription(listAuditSeals, isServerStreaming: false),
+    MethodDescription(setConsumptionConsent, isServerStreaming: false),
+    MethodDescription(getConsumptionConsent, isServerStreaming: false),
+    MethodDescription(setConsumptionPercentage, isServerStreaming: false),
+    MethodDescription(listConsumptionRequests, isServerStreaming: false),
+    MethodDescription(sendConsumption, isServerStreaming: false),
     MethodDescription(listJobs, isServerStreaming: false),
     MethodDescription(retryJob, isServerStreaming: false),
     MethodDescription(cancelJob, isServerStreaming: false),
@@ -453,6 +493,7 @@ package enum ServiceNames {
   package static let access = "entitle.v1.AccessService"
   package static let appStore = "entitle.v1.AppStoreService"
   package static let audit = "entitle.v1.AuditService"
+  package static let consumption = "entitle.v1.ConsumptionService"
   package static let jobs = "entitle.v1.JobService"
   package static let health = "grpc.health.v1.Health"
 }

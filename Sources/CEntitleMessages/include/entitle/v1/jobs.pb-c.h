@@ -41,7 +41,11 @@ typedef enum _Entitle__V1__JobKind {
   /*
    * The notifications of an app.
    */
-  ENTITLE__V1__JOB_KIND__JOB_KIND_RECONCILIATION = 2
+  ENTITLE__V1__JOB_KIND__JOB_KIND_RECONCILIATION = 2,
+  /*
+   * Nothing: it tells the App Store about the consumption of a purchase.
+   */
+  ENTITLE__V1__JOB_KIND__JOB_KIND_CONSUMPTION = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__JOB_KIND)
 } Entitle__V1__JobKind;
 /*
@@ -112,7 +116,7 @@ struct  Entitle__V1__Job
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The chain whose customer is fetched; empty for a reconciliation.
+   * The chain whose customer is fetched; empty for another kind.
    */
   char *original_transaction_id;
   /*
@@ -162,6 +166,10 @@ struct  Entitle__V1__Job
    * environment that it does not accept.
    */
   int64_t refused;
+  /*
+   * The purchase about whose consumption the App Store is told; empty for another kind.
+   */
+  char *transaction_id;
   Entitle__V1__Job__HasDueAtMsCase has_due_at_ms_case;
   union {
     /*
@@ -188,7 +196,7 @@ struct  Entitle__V1__Job
 };
 #define ENTITLE__V1__JOB__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__job__descriptor) \
-    , 0, ENTITLE__V1__JOB_KIND__JOB_KIND_UNSPECIFIED, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, ENTITLE__V1__JOB_STATE__JOB_STATE_UNSPECIFIED, 0,NULL, 0, 0, 0, 0, (char *)protobuf_c_empty_string, 0, 0, 0, 0, ENTITLE__V1__JOB__HAS_DUE_AT_MS__NOT_SET, {0}, ENTITLE__V1__JOB__HAS_SINCE_MS__NOT_SET, {0}, ENTITLE__V1__JOB__HAS_COMPLETE_UNTIL_MS__NOT_SET, {0} }
+    , 0, ENTITLE__V1__JOB_KIND__JOB_KIND_UNSPECIFIED, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, ENTITLE__V1__JOB_STATE__JOB_STATE_UNSPECIFIED, 0,NULL, 0, 0, 0, 0, (char *)protobuf_c_empty_string, 0, 0, 0, 0, (char *)protobuf_c_empty_string, ENTITLE__V1__JOB__HAS_DUE_AT_MS__NOT_SET, {0}, ENTITLE__V1__JOB__HAS_SINCE_MS__NOT_SET, {0}, ENTITLE__V1__JOB__HAS_COMPLETE_UNTIL_MS__NOT_SET, {0} }
 
 
 struct  Entitle__V1__ListJobsRequest

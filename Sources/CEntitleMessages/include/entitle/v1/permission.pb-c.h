@@ -100,7 +100,11 @@ typedef enum _Entitle__V1__Permission {
    * Reads that fetch an unknown customer from the App Store: fetch_if_unknown of GetCustomerState, which
    * needs READ too.
    */
-  ENTITLE__V1__PERMISSION__PERMISSION_FETCH = 18
+  ENTITLE__V1__PERMISSION__PERMISSION_FETCH = 18,
+  /*
+   * Consent to consumption information, facts about purchases for it, and sending it by hand.
+   */
+  ENTITLE__V1__PERMISSION__PERMISSION_CONSUMPTION = 19
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__PERMISSION)
 } Entitle__V1__Permission;
 

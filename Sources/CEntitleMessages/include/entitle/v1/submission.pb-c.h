@@ -256,7 +256,16 @@ typedef enum _Entitle__V1__FeedEventKind {
   /*
    * What a job should have fetched from the App Store could not be had; the detail says why.
    */
-  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_JOB_GIVEN_UP = 13
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_JOB_GIVEN_UP = 13,
+  /*
+   * The App Store was told about the consumption of a purchase; the detail says what.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_SENT = 14,
+  /*
+   * The App Store asked about the consumption of a purchase and was not told. The detail begins with
+   * the name of a ConsumptionCause, without its prefix.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_NOT_SENT = 15
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__FEED_EVENT_KIND)
 } Entitle__V1__FeedEventKind;
 /*
