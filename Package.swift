@@ -178,7 +178,7 @@ let package = Package(
       name: "EntitlementService",
       dependencies: [
         "AccessControl", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementStore",
-        "Traces", "Verification", "Wire", "Workers", logging, nio.core, tracing,
+        "Framing", "Traces", "Verification", "Wire", "Workers", logging, nio.core, tracing,
       ]),
     .target(
       name: "RPCEndpoints",
@@ -486,7 +486,8 @@ let package = Package(
     .testTarget(
       name: "RPCEndpointsTests",
       dependencies: [
-        "AccessControl", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementService",
+        "AccessControl", "AppStoreServerAPI", "CatalogFiles", "Cryptography", "EntitlementDomain",
+        "EntitlementService",
         "EntitlementStore", "Framing", "MetricsExposition",
         "RPCClient", "RPCEndpoints", "RPCServer", "SQLiteStore", "ServiceMetrics", "ServiceSupport",
         "StoreConformance", "StoreSimulator", "TestSupport", "Verification", "Wire", "Workers",

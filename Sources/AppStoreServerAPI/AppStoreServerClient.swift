@@ -26,8 +26,8 @@ package final class AppStoreServerClient: Sendable {
 
   package let addresses: AppStoreServerAddresses
   let limits: AppStoreServerLimits
-  private let clock: AppStoreServerClock
-  private let report: @Sendable (AppStoreServerKeyEvent) -> Void
+  let clock: AppStoreServerClock
+  let report: @Sendable (AppStoreServerKeyEvent) -> Void
   private let http: OutboundHTTPClient
   private let state: Mutex<State>
   /// Ends when the client is shut down and no call is in progress.

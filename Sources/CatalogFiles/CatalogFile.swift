@@ -20,6 +20,10 @@ import YAMLFiles
 ///     group: "21000001"
 ///     level: 1
 ///     entitlements: [pro]
+///     offers:
+///       - id: back-for-half
+///         kind: promotional
+///         for: [cancelled, lapsed]
 /// grandfathering:
 ///   - id: paid-era
 ///     bundle_id: com.example.scribe

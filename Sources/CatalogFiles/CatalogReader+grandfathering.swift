@@ -59,7 +59,7 @@ extension CatalogReader {
     case leadingComponent = "leading_component"
   }
 
-  private mutating func appOfRule(
+  mutating func appOfRule(
     _ node: YAMLNode?, at path: String, in parent: YAMLNode
   ) -> BundleID? {
     guard let id = identifier(node, at: path, in: parent).map({ BundleID($0) }) else { return nil }

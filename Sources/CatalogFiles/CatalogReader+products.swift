@@ -8,6 +8,7 @@ extension CatalogReader {
         of: node, at: path,
         allowed: [
           "id", "type", "group", "level", "duration", "stacking", "entitlements", "consumption",
+          "bundle_id", "offers",
         ])
     else { return }
     let idNode = fields.take("id")
@@ -24,6 +25,7 @@ extension CatalogReader {
     if let node = fields.take("consumption") {
       product.consumption = consumption(node, kind, at: path + ".consumption")
     }
+    readOffers(&fields, of: &product, at: path, node)
     guard id != nil else { return }
     if catalog.products.updateValue(product, forKey: product.id) != nil {
       report("named twice", at: path + ".id", idNode ?? node)
@@ -70,7 +72,7 @@ extension CatalogReader {
     }
   }
 
-  private mutating func positiveDuration(_ node: YAMLNode, at path: String) -> CalendarDuration? {
+  mutating func positiveDuration(_ node: YAMLNode, at path: String) -> CalendarDuration? {
     guard let duration = duration(node, at: path) else { return nil }
     if duration == CalendarDuration() {
       report("a duration greater than zero is expected", at: path, node)
@@ -78,7 +80,7 @@ extension CatalogReader {
     return duration
   }
 
-  private mutating func refuse(
+  mutating func refuse(
     _ node: YAMLNode?, at path: String, allowedFor kind: CatalogProduct.Kind
   ) {
     guard let node else { return }

@@ -8,6 +8,8 @@ struct CatalogReader: YAMLFileReader {
   var catalog = Catalog()
   /// The ids of the rules read so far, of all apps.
   var grandfatheringRuleIDs: Set<GrandfatheringRuleID> = []
+  /// The number of offers read so far, of all products.
+  var offerCount = 0
 
   /// Reads the whole file. Apps and entitlements are read first, because the other sections refer
   /// to them.

@@ -72,6 +72,13 @@ package final class SigningKey: CertificateKey, @unchecked Sendable {
   /// - Returns: r‖s, each of ``SigningCurve/scalarLength`` bytes.
   /// - Throws: ``CryptographyError/Code/signingFailed``.
   package func signature(over message: [UInt8]) throws(CryptographyError) -> [UInt8] {
+    try rawSignature(fromDER: try derSignature(over: message))
+  }
+
+  /// As ``signature(over:)``, as an ECDSA-Sig-Value in DER (RFC 3279 §2.2.3).
+  ///
+  /// - Throws: ``CryptographyError/Code/signingFailed``.
+  package func derSignature(over message: [UInt8]) throws(CryptographyError) -> [UInt8] {
     guard let context = EVP_MD_CTX_new() else { throw Self.fault("no context for signing") }
     defer { EVP_MD_CTX_free(context) }
     // The longest DER form of a signature on these curves is about 104 bytes.
@@ -83,7 +90,7 @@ package final class SigningKey: CertificateKey, @unchecked Sendable {
       ERR_clear_error()
       throw CryptographyError(.signingFailed, "the signature could not be made")
     }
-    return try rawSignature(fromDER: encoded.prefix(length))
+    return Array(encoded.prefix(length))
   }
 
   /// SHA-384 for P-384, as in Apple's certificates, else SHA-256.
@@ -94,9 +101,7 @@ package final class SigningKey: CertificateKey, @unchecked Sendable {
     withExtendedLifetime(self) { body(key) }
   }
 
-  private func rawSignature(fromDER encoded: ArraySlice<UInt8>) throws(CryptographyError)
-    -> [UInt8]
-  {
+  private func rawSignature(fromDER encoded: [UInt8]) throws(CryptographyError) -> [UInt8] {
     let parsed = encoded.withUnsafeBufferPointer { buffer in
       var position = buffer.baseAddress
       return d2i_ECDSA_SIG(nil, &position, buffer.count)

@@ -99,6 +99,7 @@ public enum AppAccountTokenKind {}
 public enum NotificationKind {}
 public enum GrantKind {}
 public enum GrandfatheringRuleKind {}
+public enum OfferIdentifierKind {}
 
 /// A customer, by the id that the caller chose; identified or anonymous.
 public typealias AccountID = Identifier<AccountKind>
@@ -126,3 +127,5 @@ public typealias NotificationUUID = Identifier<NotificationKind>
 public typealias GrantID = Identifier<GrantKind>
 /// A grandfathering rule, by its id in the catalog.
 public typealias GrandfatheringRuleID = Identifier<GrandfatheringRuleKind>
+/// A promotional offer, by its `offerIdentifier` in App Store Connect.
+public typealias OfferID = Identifier<OfferIdentifierKind>

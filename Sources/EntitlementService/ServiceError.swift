@@ -1,3 +1,4 @@
+package import EntitlementDomain
 package import EntitlementStore
 import Workers
 
@@ -19,6 +20,13 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
     case accountFull
     /// The catalog does not accept archived responses of the app. Nothing was stored.
     case archivesNotAccepted
+    /// The customer may not have the offer (R82–R84).
+    case offerRefused(OfferRefusal)
+    /// The catalog does not let callers say otherwise than the verdict; nil: the customer may have the
+    /// offer (R84).
+    case offerOverrideRefused(OfferRefusal?)
+    /// Too many offers were signed for the customer or the app.
+    case offerLimit(retryAfter: Duration)
     /// A queue is full. Nothing was done; a retry may succeed.
     case resourceExhausted
     /// The read was shed in overload. A retry may succeed.

@@ -47,7 +47,7 @@ extension CommandFailure {
       return "; entitlectl whoami shows what you may do"
     case "RATE_LIMITED", "TOO_MANY_CALLS", "TOO_MANY_CONNECTIONS":
       return "; this is a limit of the caller, see entitlectl whoami" + (wait ?? "")
-    case "APP_STORE_RATE_LIMITED", "TOO_MANY_APP_STORE_CALLS":
+    case "APP_STORE_RATE_LIMITED", "TOO_MANY_APP_STORE_CALLS", "OFFER_LIMIT":
       return wait ?? ""
     default:
       return ""

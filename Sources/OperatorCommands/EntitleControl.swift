@@ -15,6 +15,7 @@ package struct EntitleControl: AsyncParsableCommand {
     version: ProgramVersion.line(of: "entitlectl"),
     subcommands: [
       CustomerCommand.self, LinkCommand.self, ChainCommand.self, GrantCommand.self,
+      OfferCommand.self,
       SubmitCommand.self, NotificationCommand.self, ReceiptCommand.self, ChangeCommand.self,
       WatchCommand.self, JobCommand.self, ReconcileCommand.self, AppStoreCommand.self,
       ConsumptionCommand.self,

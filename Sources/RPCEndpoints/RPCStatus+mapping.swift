@@ -1,3 +1,4 @@
+import EntitlementDomain
 import EntitlementService
 import Framing
 import Wire
@@ -48,6 +49,22 @@ extension RPCStatus {
       self.init(
         .failedPrecondition, error.message,
         errorInfo: ErrorInfo(reason: "ARCHIVED_RESPONSES_NOT_ACCEPTED", domain: Self.domain))
+    case .offerRefused(let refusal):
+      self.init(
+        .failedPrecondition, error.message,
+        errorInfo: ErrorInfo(
+          reason: "OFFER_REFUSED", domain: Self.domain,
+          metadata: ["refusal": refusal.name, "rule": "R\(refusal.rule)"]))
+    case .offerOverrideRefused(let refusal):
+      self.init(
+        .failedPrecondition, error.message,
+        errorInfo: ErrorInfo(
+          reason: "OFFER_OVERRIDE_REFUSED", domain: Self.domain,
+          metadata: ["rule": "R84"].merging(refusal.map { ["refusal": $0.name] } ?? [:]) { $1 }))
+    case .offerLimit(let delay):
+      self.init(
+        .resourceExhausted, error.message,
+        errorInfo: ErrorInfo(reason: "OFFER_LIMIT", domain: Self.domain), retryDelay: delay)
     case .resourceExhausted:
       self.init(.resourceExhausted, error.message, retryDelay: Self.retryDelay)
     case .overloaded:

@@ -412,6 +412,23 @@ extension SendConsumptionRequest: AuthorizedRequest {
   var cost: CallCost { .none }
 }
 
+// MARK: OfferService
+
+extension GetOfferEligibilityRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .expensiveRead }
+}
+
+extension SignPromotionalOfferRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .expensiveRead }
+}
+
+extension SignIntroductoryOfferEligibilityRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .app(scope) }
+  var cost: CallCost { .expensiveRead }
+}
+
 // MARK: AccessService and Health
 
 extension WhoAmIRequest: AuthorizedRequest {

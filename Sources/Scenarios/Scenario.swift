@@ -52,6 +52,8 @@ struct ScenarioQuery: Sendable {
   let state: Expectation?
   /// The expected deciding rules, by id of an entitlement or a group.
   let explanation: Expectation?
+  /// The expected verdicts on the offers of the app (R82–R84).
+  let offers: Expectation?
 }
 
 /// The events that the simulated App Store sends in one step.

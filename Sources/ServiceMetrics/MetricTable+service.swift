@@ -31,6 +31,18 @@ extension MetricTable {
       "entitle_link_changes",
       "Explicit changes of an owner: linked, unlinked, transferred, merged, deleted, token_bound.",
       "links.KIND"),
+    .counter(
+      "entitle_offers_signed",
+      "Signed offers: promotional_v1, promotional_v2, introductory_allowed, introductory_denied.",
+      "offers.signed.KIND"),
+    .counter(
+      "entitle_offer_refusals",
+      "Offers that were not signed because the customer may not have them, by the reason (R82–R84); OVERRIDE: "
+        + "the catalog does not let callers override the verdict.", "offers.refused.REASON"),
+    .counter(
+      "entitle_offers_limited",
+      "Offers that were not signed because too many were signed for the customer or the app.",
+      "offers.limited"),
   ]
 
   static let notifications: [MetricDefinition] = [

@@ -433,6 +433,14 @@ private struct ServerComponents {
         store: store, catalog: catalog, clock: clock,
         reach: { app in recovery?.environments(of: app) ?? [] })
     ).register(in: &router)
+    OfferEndpoint(
+      offers: OfferService(
+        store: store, catalog: catalog, clock: clock, evaluations: evaluations,
+        counters: counters, reach: { app in recovery?.environments(of: app) ?? [] },
+        sign: { [appStore] statement, now throws(OfferSigningFault) in
+          try appStore?.client.sign(statement, at: now)
+        })
+    ).register(in: &router)
     HealthEndpoint(
       health: health, version: ProgramVersion.current, needsCredentials: loaded != nil,
       developmentClock: isVirtual ? clock.now : nil

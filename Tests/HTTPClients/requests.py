@@ -106,6 +106,14 @@ REQUESTS = {
     # The server has no key of the App Store Server API.
     "entitle.v1.ConsumptionService/SendConsumption": Expect(
         {"transactionId": "987654321", **APP, **REASON}, codes=("failed_precondition",)),
+    "entitle.v1.OfferService/GetOfferEligibility": Expect({"customer": CUSTOMER, **APP}, "evaluatedAtMs"),
+    # The catalog has no offers.
+    "entitle.v1.OfferService/SignPromotionalOffer": Expect(
+        {"customer": CUSTOMER, "productId": "com.example.scribe.pro.monthly", "offerId": "none", **APP, **REASON},
+        codes=("not_found",)),
+    "entitle.v1.OfferService/SignIntroductoryOfferEligibility": Expect(
+        {"customer": CUSTOMER, "productId": "com.example.scribe.pro.monthly", **APP, **REASON},
+        codes=("not_found",)),
     "entitle.v1.AccessService/WhoAmI": Expect({}, "name"),
     "entitle.v1.AccessService/GetCredentials": Expect({}),
     "entitle.v1.AccessService/ReloadCredentials": Expect({"dryRun": True}),

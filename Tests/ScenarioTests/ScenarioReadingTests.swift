@@ -126,6 +126,12 @@ struct ScenarioReadingTests {
       ("{at: 1, state: {}, customer: {account: a, transactionId: 1}}", "customer: one of account"),
       ("{at: 1, state: {groups: [{standing: {}}]}}", "steps[0].state.groups[0].groupId: missing"),
       ("{at: 1, explain: {groups: {a: grace}}}", "steps[0].explain.groups.a: a rule is expected"),
+      ("{at: 1, offers: {back: true}}", "steps[0].offers: a list is expected"),
+      ("{at: 1, offers: [{offer: back}]}", "steps[0].offers[0].offer: unknown field"),
+      ("{at: 1, offers: [], state: {}, knowledge: now}", "steps[0].knowledge: offers has no such"),
+      (
+        "{at: 1, offers: [{refusal: USED_UP}]}", "steps[0].offers[0].refusal: "
+      ),
     ])
   func impossibleStep(step: String, told: String) throws {
     let issues = try issues(step: step)

@@ -81,6 +81,19 @@ struct StatisticMappingTests {
       ])
   }
 
+  @Test("Offers are shown by what was signed, and by why not")
+  func offers() {
+    #expect(
+      samples("offers.signed.promotional_v1") == [
+        "entitle_offers_signed": [MetricSample([MetricLabel("kind", "promotional_v1")], 5)]
+      ])
+    #expect(
+      samples("offers.refused.USED_UP") == [
+        "entitle_offer_refusals": [MetricSample([MetricLabel("reason", "USED_UP")], 5)]
+      ])
+    #expect(samples("offers.limited") == ["entitle_offers_limited": [MetricSample([], 5)]])
+  }
+
   @Test("A sum of other values is not shown")
   func sums() {
     for name in ["verification.queued", "calls.total", "calls.NOT_FOUND"] {

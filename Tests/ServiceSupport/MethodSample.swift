@@ -219,6 +219,17 @@ package struct MethodSample: Sendable {
       try method(
         WireMethods.sendConsumption, "consumption", .app,
         SendConsumptionRequest(scope: scope, transactionID: "2", isDryRun: true)),
+      try method(
+        WireMethods.getOfferEligibility, "offers", .app,
+        GetOfferEligibilityRequest(customer: .account(account), scope: scope)),
+      try method(
+        WireMethods.signPromotionalOffer, "offers", .app,
+        SignPromotionalOfferRequest(
+          customer: .account(account), scope: scope, productID: "p", offerID: "o")),
+      try method(
+        WireMethods.signIntroductoryOfferEligibility, "offers", .app,
+        SignIntroductoryOfferEligibilityRequest(
+          customer: .account(account), scope: scope, productID: "p")),
       try method(WireMethods.whoAmI, "identity", .nothing, WhoAmIRequest()),
       try method(
         WireMethods.getCredentials, "credentials", .everything, GetCredentialsRequest()),

@@ -63,6 +63,8 @@ package struct ServiceBench {
   ///   - reach: The environments in which the server has a key of the App Store Server API.
   ///   - desk: Asks the App Store for operators; nil without a key.
   ///   - fetcher: Fetches unknown customers; nil without a key.
+  ///   - offerLimiter: The limits of signed offers.
+  ///   - signOffer: Signs offers; nil: without a key.
   package init(
     queue: Int = 1_000, limits: RPCLimits = RPCLimits(), watches: WatchLimits = WatchLimits(),
     exports: ExportLimits = ExportLimits(),
@@ -71,7 +73,8 @@ package struct ServiceBench {
     submissionStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     access: BenchAccess? = nil, listeners: [RPCListener] = [],
     reach: @escaping JobRecords.Reach = { _ in [] }, desk: (any AppStoreDesk)? = nil,
-    fetcher: (any CustomerFetching)? = nil
+    fetcher: (any CustomerFetching)? = nil, offerLimiter: OfferLimiter = OfferLimiter(),
+    signOffer: @escaping OfferService.Sign = { _, _ in nil }
   ) async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "entitle-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -155,6 +158,11 @@ package struct ServiceBench {
         store: store, catalog: catalog, clock: clock,
         jobClock: ServiceClock { [jobTime] in jobTime.now }, reach: reach)
     ).register(in: &router)
+    OfferEndpoint(
+      offers: OfferService(
+        store: store, catalog: catalog, clock: clock, counters: counters, limiter: offerLimiter,
+        reach: reach, sign: signOffer)
+    ).register(in: &router)
     HealthEndpoint(
       health: health, version: Self.version, needsCredentials: access != nil
     ).register(in: &router)
@@ -215,13 +223,15 @@ package struct ServiceBench {
     submissionStore: (any EntitlementStore) -> any EntitlementStore = { $0 },
     access: BenchAccess? = nil, listeners: [RPCListener] = [],
     reach: @escaping JobRecords.Reach = { _ in [] }, desk: (any AppStoreDesk)? = nil,
-    fetcher: (any CustomerFetching)? = nil,
+    fetcher: (any CustomerFetching)? = nil, offerLimiter: OfferLimiter = OfferLimiter(),
+    signOffer: @escaping OfferService.Sign = { _, _ in nil },
     _ body: (ServiceBench) async throws -> Void
   ) async throws {
     let bench = try await ServiceBench(
       queue: queue, limits: limits, watches: watches, exports: exports,
       reads: reads, readingStore: readingStore, submissionStore: submissionStore,
-      access: access, listeners: listeners, reach: reach, desk: desk, fetcher: fetcher)
+      access: access, listeners: listeners, reach: reach, desk: desk, fetcher: fetcher,
+      offerLimiter: offerLimiter, signOffer: signOffer)
     do {
       try await body(bench)
       await bench.close()

@@ -131,6 +131,20 @@ struct MessageRoundTripTests {
     }
   }
 
+  @Test("Random offers survive encoding")
+  func randomOffers() throws {
+    var generator = SeededRandom(for: "random offers")
+    for _ in 0..<200 {
+      let request = SignPromotionalOfferRequest.random(using: &generator)
+      #expect(try SignPromotionalOfferRequest.decode(from: request.encoded()) == request)
+      let response = GetOfferEligibilityResponse(
+        offers: many(using: &generator, OfferEligibilityEntry.random),
+        revision: .random(in: .min ... .max, using: &generator),
+        evaluatedAt: .random(using: &generator))
+      #expect(try GetOfferEligibilityResponse.decode(from: response.encoded()) == response)
+    }
+  }
+
   @Test("Random callers and credentials survive encoding")
   func randomAccess() throws {
     var generator = SeededRandom(for: "random credentials")

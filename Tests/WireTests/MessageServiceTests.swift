@@ -48,6 +48,8 @@ struct MessageServiceTests {
     method(WireMethods.setConsumptionConsent), method(WireMethods.getConsumptionConsent),
     method(WireMethods.setConsumptionPercentage), method(WireMethods.listConsumptionRequests),
     method(WireMethods.sendConsumption),
+    method(WireMethods.getOfferEligibility), method(WireMethods.signPromotionalOffer),
+    method(WireMethods.signIntroductoryOfferEligibility),
     method(WireMethods.whoAmI), method(WireMethods.getCredentials),
     method(WireMethods.reloadCredentials),
     method(WireMethods.checkHealth), method(WireMethods.watchHealth, isStream: true),

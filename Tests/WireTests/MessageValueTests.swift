@@ -28,6 +28,11 @@ struct MessageValueTests {
     expectSame(ConsumptionState.self, protos.enumerations["ConsumptionState"])
     expectSame(ConsumptionCause.self, protos.enumerations["ConsumptionCause"])
     expectSame(ConsumptionDelivery.self, protos.enumerations["ConsumptionDelivery"])
+    expectSame(OfferKind.self, protos.enumerations["OfferKind"])
+    expectSame(OfferSituation.self, protos.enumerations["OfferSituation"])
+    expectSame(OfferRefusal.self, protos.enumerations["OfferRefusal"])
+    expectSame(OfferSignatureFormat.self, protos.enumerations["OfferSignatureFormat"])
+    expectSame(IntroductoryDecision.self, protos.enumerations["IntroductoryDecision"])
     expectSame(GrandfatheringOutcome.self, protos.enumerations["GrandfatheringOutcome"])
     expectSame(GrandfatheringReason.self, protos.enumerations["GrandfatheringReason"])
     expectSame(ConsideredItem.Kind.self, protos.enumerations["ConsideredItem.Kind"])
@@ -126,6 +131,13 @@ struct MessageValueTests {
     expectFieldForEachProperty(SendConsumptionRequest.full, more: 1)
     expectFieldForEachProperty(ConsumptionRequestEntry.full, more: 1)
     expectFieldForEachProperty(ConsumptionConsentEntry.full)
+    expectFieldForEachProperty(OfferEligibilityEntry.refused)
+    // The scope has two fields.
+    expectFieldForEachProperty(GetOfferEligibilityRequest.full, more: 1)
+    expectFieldForEachProperty(GetOfferEligibilityResponse.full)
+    expectFieldForEachProperty(SignPromotionalOfferRequest.full, more: 1)
+    expectFieldForEachProperty(SignIntroductoryOfferEligibilityRequest.full, more: 1)
+    expectFieldForEachProperty(SignOfferResponse.full)
     expectFieldForEachProperty(GetStatisticsResponse(counters: []))
     expectFieldForEachProperty(GetServerResponse(version: "", nodeName: ""))
     expectFieldForEachProperty(HealthCheckResponse(status: .serving))
@@ -213,6 +225,21 @@ struct MessageValueTests {
       #expect(response.job.kind == nil)
       #expect(response.job.state == nil)
       #expect(response.job.reasons == [.payloadMissing])
+    }
+  }
+
+  @Test("A kind, a refusal and a situation that are not known are absent from an offer")
+  func newerOffers() throws {
+    for number in [77, UInt64.max] {
+      let offer = MessageBytes().field(1, text: "p").field(3, number: number)
+        .field(5, number: number).field(6, text: "R84").field(8, number: number)
+      let response = try SignOfferResponse.decode(
+        from: MessageBytes().field(7, message: offer).buffer)
+      #expect(response.verdict.kind == nil)
+      #expect(response.verdict.refusal == nil)
+      #expect(response.verdict.situation == nil)
+      #expect(response.verdict.rule == "R84")
+      #expect(!response.verdict.isEligible)
     }
   }
 
@@ -330,6 +357,22 @@ struct MessageValueTests {
       (
         "job", "JobResponse",
         { _ = try JobResponse.decode(from: ByteBuffer()) }
+      ),
+      (
+        "customer", "GetOfferEligibilityRequest",
+        { _ = try GetOfferEligibilityRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "bundle_id", "SignPromotionalOfferRequest",
+        { _ = try SignPromotionalOfferRequest.decode(from: customer.buffer) }
+      ),
+      (
+        "bundle_id", "SignIntroductoryOfferEligibilityRequest",
+        { _ = try SignIntroductoryOfferEligibilityRequest.decode(from: customer.buffer) }
+      ),
+      (
+        "verdict", "SignOfferResponse",
+        { _ = try SignOfferResponse.decode(from: ByteBuffer()) }
       ),
       (
         "answer", "GetCustomerStateResponse",

@@ -17,6 +17,7 @@ IDENTIFIERS = {
     "entitlement_id": "EntitlementID",
     "grant_id": "GrantID",
     "rule_id": "GrandfatheringRuleID",
+    "offer_id": "OfferID",
     "notification_uuid": "NotificationUUID",
 }
 
@@ -26,6 +27,8 @@ WORDS = {"id": "ID", "ids": "IDs", "uuid": "UUID", "yaml": "YAML"}
 # Properties, by field, or by message and field.
 PROPERTIES = {
     "granted": "isGranted",
+    "eligible": "isEligible",
+    "allow_introductory_offer": "allowsIntroductoryOffer",
     "changed": "isChanged",
     "duplicate": "isDuplicate",
     "valid": "isValid",
@@ -95,6 +98,7 @@ NAMES = {
     "Link": "AccountLink",
     "LinkEvent": "LinkHistoryEntry",
     "LinkOutcome": "SubmissionLinkOutcome",
+    "OfferEligibility": "OfferEligibilityEntry",
     "PayloadKind": "SubmittedKind",
     "ReceivedNotification": "ReceivedNotificationEntry",
     "UnlinkedChain": "UnlinkedChainEntry",
@@ -120,7 +124,8 @@ DOMAIN_MESSAGES = {
 DOMAIN_ENUMERATIONS = {
     "CallToAction", "ConsideredItem.Kind", "ConsumptionCause", "CoreState", "DetailedStatus", "Evidence",
     "ExpirationReason", "FeedEventKind", "GrandfatheringOutcome", "GrandfatheringReason",
-    "AccountTokenState", "Knowledge", "LinkReason", "Notice", "PriceConsent", "RefetchReason", "StoreEnvironment",
+    "AccountTokenState", "Knowledge", "LinkReason", "Notice", "OfferKind",
+    "OfferRefusal", "OfferSituation", "PriceConsent", "RefetchReason", "StoreEnvironment",
 }
 
 # Messages whose Swift types have another structure. Sources/Wire/Messages has their mapping. The
@@ -185,7 +190,7 @@ LENIENT = {
     "CallerEntry", "CallerLimits", "CallerToken", "CatalogAttempt", "CatalogResponse", "Change",
     "CredentialsAttempt", "CredentialsResponse", "CustomerChange", "GetServerResponse",
     "GetStatisticsResponse", "HealthCheckResponse", "ItemResult", "Job", "Link", "LinkEvent",
-    "NotificationEntry", "ReceiptSummary", "SubmitNotificationResponse", "SubmitReceiptResponse",
+    "NotificationEntry", "OfferEligibility", "ReceiptSummary", "SignOfferResponse", "SubmitNotificationResponse", "SubmitReceiptResponse",
     "WatchCustomerStatesResponse", "WhoAmIResponse",
     "AppStoreChangeResponse", "AppStoreNotification", "AppStorePayload", "AppStorePayloadsResponse",
     "AppStoreSubscription",
@@ -203,6 +208,7 @@ SERVICES = {
     "JobService": "jobs",
     "AppStoreService": "appStore",
     "ConsumptionService": "consumption",
+    "OfferService": "offers",
     "AccessService": "access",
     "Health": "health",
 }
@@ -212,5 +218,5 @@ METHODS = {"Health.Check": "checkHealth", "Health.Watch": "watchHealth"}
 PACKAGE_FILES = {
     "entitle/v1/access.proto", "entitle/v1/admin.proto", "entitle/v1/audit.proto",
     "entitle/v1/app_store.proto", "entitle/v1/consumption.proto", "entitle/v1/jobs.proto",
-    "entitle/v1/permission.proto",
+    "entitle/v1/offers.proto", "entitle/v1/permission.proto",
 }

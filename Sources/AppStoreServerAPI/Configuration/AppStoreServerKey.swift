@@ -123,6 +123,15 @@ package final class AppStoreServerKey: Sendable {
     }
   }
 
+  /// The key for a signature of an offer, and what was noticed about the file on the way. The signature
+  /// is made without the lock.
+  func signingKey(uptime: NIODeadline) -> (key: SigningKey, event: AppStoreServerKeyEvent?) {
+    state.withLock { state in
+      let event = follow(&state, uptime)
+      return (state.key, event)
+    }
+  }
+
   private func follow(_ state: inout State, _ uptime: NIODeadline) -> AppStoreServerKeyEvent? {
     guard let file, uptime >= state.nextCheck else { return nil }
     state.lastCheck = uptime

@@ -49,6 +49,16 @@ package struct Catalog: Hashable, Sendable {
     usesLearnedHints(in: scope) && tokenNamespace(in: scope) == nil
   }
 
+  /// The products of an app that have offers, sorted by id (R82).
+  package func productsWithOffers(of app: BundleID) -> [CatalogProduct] {
+    products.values.filter { !$0.offers.isEmpty && isSold($0, by: app) }.sorted { $0.id < $1.id }
+  }
+
+  /// Whether an app sells a product that has offers. A catalog with several apps names the app.
+  package func isSold(_ product: CatalogProduct, by app: BundleID) -> Bool {
+    product.bundleID.map { $0 == app } ?? (apps.count == 1 && apps[app] != nil)
+  }
+
   /// The namespace by which the app derives tokens from account ids (R74); nil: it does not.
   package func tokenNamespace(in scope: AppScope) -> TokenNamespace? {
     apps[scope.bundleID]?.tokenNamespace
@@ -191,11 +201,16 @@ package struct CatalogProduct: Hashable, Sendable {
   package var entitlements: [EntitlementID]
   /// What is sent when a refund is asked for (R87); nil: nothing.
   package var consumption: ConsumptionPolicy?
+  /// The app that sells the product, where its offers need it: nil if the catalog has one app.
+  package var bundleID: BundleID?
+  /// The offers of an auto-renewable product, sorted: the introductory one first, then by id (R82).
+  package var offers: [CatalogOffer]
 
   package init(
     id: ProductID, kind: Kind, group: SubscriptionGroupID? = nil, level: Int = 1,
     duration: CalendarDuration? = nil, stacking: Bool = false, entitlements: [EntitlementID] = [],
-    consumption: ConsumptionPolicy? = nil
+    consumption: ConsumptionPolicy? = nil,
+    bundleID: BundleID? = nil, offers: [CatalogOffer] = []
   ) {
     self.id = id
     self.kind = kind
@@ -205,6 +220,8 @@ package struct CatalogProduct: Hashable, Sendable {
     self.stacking = stacking
     self.entitlements = entitlements
     self.consumption = consumption
+    self.bundleID = bundleID
+    self.offers = offers
   }
 }
 

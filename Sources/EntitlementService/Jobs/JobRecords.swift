@@ -124,11 +124,7 @@ package struct JobRecords: Sendable {
     _ environments: Set<StoreEnvironment>, reach scope: AppScope
   ) throws(ServiceError) {
     if environments.contains(scope.environment) { return }
-    guard !environments.isEmpty else {
-      throw ServiceError(
-        .failedPrecondition,
-        "this server has no key of the App Store Server API for \(scope.bundleID)")
-    }
+    guard !environments.isEmpty else { throw ServiceError.noKey(of: scope.bundleID) }
     let names = environments.map(\.rawValue).sorted().joined(separator: ", ")
     throw ServiceError(
       .failedPrecondition,
@@ -177,6 +173,13 @@ package struct JobRecords: Sendable {
   }
 
   private static let unknown = ServiceError(.notFound, "the job is not known")
+}
+
+extension ServiceError {
+  static func noKey(of app: BundleID) -> ServiceError {
+    ServiceError(
+      .failedPrecondition, "this server has no key of the App Store Server API for \(app)")
+  }
 }
 
 /// The result of a change of a job.

@@ -54,6 +54,14 @@ package enum ServiceCounter: Hashable, Sendable {
   case unknownValue(UnknownValue.Field)
   case grantAdded
   case grantWithdrawn
+  /// Signed offers, by what was signed.
+  case offerSigned(OfferCounter)
+  /// Offers that were not signed, by reason.
+  case offerRefused(OfferRefusal)
+  /// Introductory offers for which the catalog does not let callers override the verdict.
+  case offerOverrideRefused
+  /// Offers that were not signed because of a limit.
+  case offerLimited
   /// Explicit link requests that changed something.
   case linkChange(LinkChangeKind)
   /// Reloads of a valid file, changed or not.
@@ -74,6 +82,10 @@ package enum ServiceCounter: Hashable, Sendable {
     case .unknownValue(let field): field.counterName
     case .grantAdded: "grants.added"
     case .grantWithdrawn: "grants.withdrawn"
+    case .offerSigned(let form): "offers.signed.\(form.rawValue)"
+    case .offerRefused(let refusal): "offers.refused.\(refusal.name)"
+    case .offerOverrideRefused: "offers.refused.OVERRIDE"
+    case .offerLimited: "offers.limited"
     case .linkChange(let kind): "links.\(kind.rawValue)"
     case .catalogReloadValid: "catalog.reloads.valid"
     case .catalogReloadFailed: "catalog.reloads.failed"
@@ -84,10 +96,21 @@ package enum ServiceCounter: Hashable, Sendable {
     Verdict.allCases.filter { $0 != .ok }.map { .refused($0) }
     + FactDisposition.allCases.map { .facts($0) } + LinkOutcome.allCases.map { .links($0) }
     + LinkChangeKind.allCases.map { .linkChange($0) }
+    + OfferCounter.allCases.map { .offerSigned($0) }
+    + OfferRefusal.allCases.map { .offerRefused($0) }
     + UnknownValue.Field.allCases.map { .unknownValue($0) } + [
       .notificationAccepted, .notificationDuplicate, .statusMismatch, .receiptAccepted,
-      .archiveAccepted, .grantAdded, .grantWithdrawn, .catalogReloadValid, .catalogReloadFailed,
+      .archiveAccepted, .grantAdded, .grantWithdrawn, .offerOverrideRefused, .offerLimited,
+      .catalogReloadValid, .catalogReloadFailed,
     ]
+}
+
+/// What was signed about an offer. Raw values are in the names of counters.
+package enum OfferCounter: String, Hashable, Sendable, CaseIterable {
+  case promotionalV1 = "promotional_v1"
+  case promotionalV2 = "promotional_v2"
+  case introductoryAllowed = "introductory_allowed"
+  case introductoryDenied = "introductory_denied"
 }
 
 extension UnknownValue.Field {

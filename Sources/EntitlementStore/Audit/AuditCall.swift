@@ -36,7 +36,7 @@ package enum AuditProof: String, Hashable, Sendable, CaseIterable {
 package enum AuditOutcome: String, Hashable, Sendable {
   /// Something was changed, in the transaction that wrote the entry.
   case changed
-  /// Data of a customer was read, to be sent after the entry was written.
+  /// Data of a customer was read, or an offer was signed, to be sent after the entry was written.
   case disclosed
   /// A change was asked of the App Store after the entry was written. A second entry with the same
   /// subject says how that ended. Without one it is not known: the server was killed.

@@ -107,6 +107,8 @@ indirect enum AnswerShape: Sendable {
   static let submission = AnswerShape(SubmitSignedTransactionsResponse.messageType)
   /// The response to a notification.
   static let notification = AnswerShape(SubmitNotificationResponse.messageType)
+  /// The verdicts on offers, in their order.
+  static let offers = AnswerShape.list(AnswerShape(OfferEligibilityEntry.messageType))
   /// The deciding rules, by id.
   static let explanation = AnswerShape.object(["entitlements": .rules, "groups": .rules])
 

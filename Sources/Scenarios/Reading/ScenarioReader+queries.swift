@@ -14,7 +14,7 @@ private enum KnowledgeName: String, CaseIterable {
   }
 }
 
-// Steps that query a state or an explanation.
+// Steps that query a state, an explanation or offers.
 extension ScenarioReader {
   /// The fields that select a customer.
   private static let selectors = [
@@ -36,6 +36,9 @@ extension ScenarioReader {
     let explanation = fields.take("explain").flatMap {
       expectations.expectation($0, .explanation, at: "\(frame.path).explain")
     }
+    let offers = fields.take("offers").flatMap {
+      expectations.expectation($0, .offers, at: "\(frame.path).offers")
+    }
     let knowledge: KnowledgeName? = values.choice(
       fields.take("knowledge"), at: "\(frame.path).knowledge")
     let moments = moments(frame)
@@ -46,7 +49,7 @@ extension ScenarioReader {
         ScenarioQuery(
           scope: frame.scope, selector: selector, moments: moments,
           knowledge: knowledge?.value ?? .signedByThen, state: state,
-          explanation: explanation))
+          explanation: explanation, offers: offers))
     )
   }
 

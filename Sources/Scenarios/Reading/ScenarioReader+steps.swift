@@ -14,8 +14,9 @@ extension ScenarioReader {
     "grant": ["at", "account"],
     "withdraw_grant": ["at"],
     "catalog": ["at"],
-    "state": ["at", "account", "customer", "explain", "knowledge"],
+    "state": ["at", "account", "customer", "knowledge"],
     "explain": ["at", "account", "customer", "knowledge"],
+    "offers": ["at", "account", "customer"],
     "as_notified": [],
   ]
 
@@ -57,8 +58,9 @@ extension ScenarioReader {
   /// The kind of a step: the name of its action.
   private func kind(of fields: NodeFields) -> String? {
     var kinds = Self.allowedFields.map(\.key).filter { fields.contains($0) }
-    // Both query the same customer at the same times.
-    if kinds == ["state", "explain"] { kinds = ["state"] }
+    // They query the same customer at the same times. Offers are judged by all that is known.
+    let queries = kinds.filter { ["state", "explain", "offers"].contains($0) }
+    if queries == kinds, let last = queries.last { kinds = [last] }
     guard kinds.count == 1, let kind = kinds.first else {
       let list = Self.allowedFields.map(\.key).joined(separator: ", ")
       issues.report(

@@ -179,6 +179,10 @@ struct ScenarioRun {
           of: selector, in: query.scope, at: moment, knowledge: query.knowledge)
         comparison.compare(expectation, with: AnswerValue(explanation), at: "explain")
       }
+      if let expectation = query.offers {
+        let verdicts = try await service.verdicts(on: selector, in: query.scope, at: moment)
+        comparison.compare(expectation, with: try AnswerValue(verdicts), at: "offers")
+      }
     } catch let error as ServiceError {
       guard case .invalidArgument = error.code else { throw error }
       comparison.differ(step.line, step.path, "an answer", error.message)
@@ -229,6 +233,12 @@ struct ScenarioRun {
         else { continue }
         var comparison = Comparison(at: moment, variant: variant)
         comparison.compare(expected, with: actual, line: step.line, at: "")
+        if query.offers != nil {
+          let expected = try await written.verdicts(on: selector, in: query.scope, at: moment)
+          let actual = try await other.verdicts(on: selector, in: query.scope, at: moment)
+          comparison.compare(
+            try AnswerValue(expected), with: try AnswerValue(actual), line: step.line, at: "offers")
+        }
         differences += comparison.differences
       }
     }
@@ -326,6 +336,12 @@ extension AnswerValue {
       "groups": rules(
         explanation.groups.map { ($0.groupID.rawValue, $0.reasoning.decision.rule) }),
     ])
+  }
+}
+
+extension AnswerValue {
+  init(_ verdicts: [OfferVerdict]) throws {
+    self = .list(try verdicts.map { try AnswerValue(OfferEligibilityEntry($0)) })
   }
 }
 

@@ -18,6 +18,7 @@ struct ServiceInstance {
   let grants: GrantService
   private let states: CustomerStates
   private let explanations: ExplanationService
+  private let offers: OfferService
 
   /// - Parameters:
   ///   - path: the path of the store's file, which does not exist yet.
@@ -43,6 +44,10 @@ struct ServiceInstance {
       store: store, catalog: catalog, clock: serviceClock, counters: ServiceCounters(),
       customersChanged: customersChanged)
     explanations = ExplanationService(store: store, catalog: catalog, clock: serviceClock)
+    // Nothing is signed.
+    offers = OfferService(
+      store: store, catalog: catalog, clock: serviceClock, counters: ServiceCounters(),
+      reach: { _ in [] }, sign: { _, _ in nil })
   }
 
   func setClock(_ now: Milliseconds) {
@@ -68,6 +73,18 @@ struct ServiceInstance {
   ) async throws(ServiceError) -> Explanation {
     try await explanations.explain(
       ExplanationQuery(selector: selector, scope: scope, at: moment, knowledge: knowledge))
+  }
+
+  /// The verdicts on the offers of an app, by all facts that are known. The clock keeps its time.
+  ///
+  /// - Throws: ``ServiceError``.
+  func verdicts(
+    on customer: CustomerSelector, in scope: AppScope, at moment: Milliseconds
+  ) async throws(ServiceError) -> [OfferVerdict] {
+    let now = clock.now
+    defer { clock.now = now }
+    clock.now = moment
+    return try await offers.offers(of: scope, for: customer).verdicts
   }
 
   /// Closes the store and removes its file.

@@ -2,12 +2,14 @@ import EntitlementDomain
 import Wire
 
 /// Seeds of ``MessageProbe``: messages about links, histories, watches, jobs and consumption.
+/// Seeds of ``MessageProbe``: messages about links, histories, watches, jobs and offers.
 enum LinkMessageCorpus {
   static func messages(scope: AppScope, events: [FeedEvent]) -> [MessageCorpus.Messages] {
     [
       links(scope), records(scope), watches(scope, events), audits(scope), jobs(scope),
       appStore(scope),
       consumption(scope),
+      offers(scope),
     ]
   }
 
@@ -259,6 +261,30 @@ enum LinkMessageCorpus {
       SendConsumptionRequest(
         scope: scope, transactionID: "2", isDryRun: true, onBehalfOf: "b", reason: "r"))
     messages.add(SendConsumptionResponse(request: request, isChanged: true))
+    return messages
+  }
+
+  private static func offers(_ scope: AppScope) -> MessageCorpus.Messages {
+    let verdict = OfferEligibilityEntry(
+      productID: "p", offerID: "o", kind: .promotional, refusal: .usedTooRecently, rule: "R83",
+      sentence: "s", situation: .lapsed, uses: 2, eligibleAt: 3)
+    var messages = MessageCorpus.Messages()
+    messages.add(
+      GetOfferEligibilityRequest(customer: .account("a"), scope: scope, productID: "p"))
+    messages.add(GetOfferEligibilityResponse(offers: [verdict], revision: 1, evaluatedAt: 2))
+    messages.add(
+      SignPromotionalOfferRequest(
+        customer: .account("a"), scope: scope, productID: "p", offerID: "o", format: .v1,
+        appAccountToken: "3f1c8a52-9f0e-4b7d-8a67-5d2e6c90b1f4", transactionID: "1",
+        onBehalfOf: "b", reason: "r"))
+    messages.add(
+      SignIntroductoryOfferEligibilityRequest(
+        customer: .appTransaction("1"), scope: scope, productID: "p", decision: .allow,
+        transactionID: "1", onBehalfOf: "b", reason: "r"))
+    messages.add(
+      SignOfferResponse(
+        signature: "s", keyID: "k", nonce: "n", timestamp: 1, expiresAt: 2,
+        allowsIntroductoryOffer: true, verdict: verdict))
     return messages
   }
 

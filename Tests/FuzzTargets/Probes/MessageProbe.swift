@@ -93,6 +93,9 @@ package enum MessageProbe {
     Kind(SetConsumptionPercentageRequest.self), Kind(SetConsumptionPercentageResponse.self),
     Kind(ListConsumptionRequestsRequest.self), Kind(ListConsumptionRequestsResponse.self),
     Kind(SendConsumptionRequest.self), Kind(SendConsumptionResponse.self),
+    Kind(GetOfferEligibilityRequest.self), Kind(GetOfferEligibilityResponse.self),
+    Kind(SignPromotionalOfferRequest.self), Kind(SignIntroductoryOfferEligibilityRequest.self),
+    Kind(SignOfferResponse.self),
   ]
 
   private static func check<Message: WireMessage & Equatable>(

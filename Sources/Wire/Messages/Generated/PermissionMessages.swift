@@ -36,7 +36,7 @@ package enum Permission: Int, Hashable, Sendable, CaseIterable {
   case credentials = 14
   /// Retries and cancels jobs of the App Store Server API, and starts reconciliations.
   case jobs = 15
-  /// Signed offers. No method needs it yet.
+  /// Signs offers, and reads who may have which.
   case offers = 16
   /// Calls of Apple's App Store Server API.
   case appStore = 17

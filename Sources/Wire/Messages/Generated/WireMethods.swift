@@ -340,6 +340,28 @@ package enum WireMethods {
     service: ServiceNames.jobs, name: "ReconcileNotifications",
     idempotency: .idempotent, permission: .jobs)
 
+  /// All offers of an app, with the verdict for one customer. An unknown customer is not an error,
+  /// but a new one.
+  package static let getOfferEligibility = WireMethod<GetOfferEligibilityRequest, GetOfferEligibilityResponse>(
+    service: ServiceNames.offers, name: "GetOfferEligibility",
+    idempotency: .noSideEffects, permission: .offers)
+
+  /// Signs a promotional offer for one purchase attempt. FAILED_PRECONDITION if the customer may
+  /// not have it (reason OFFER_REFUSED, with `refusal` and `rule`), and if the server has no key of
+  /// the App Store Server API for the app; NOT_FOUND if the catalog has no such offer of the app;
+  /// RESOURCE_EXHAUSTED (reason OFFER_LIMIT) if too many were signed for the customer or the app.
+  package static let signPromotionalOffer = WireMethod<SignPromotionalOfferRequest, SignOfferResponse>(
+    service: ServiceNames.offers, name: "SignPromotionalOffer",
+    idempotency: .unknown, permission: .offers)
+
+  /// Signs whether a customer may have the introductory offer of a product, for one purchase
+  /// attempt. The verdict is signed, also that the customer may not have it, unless the request
+  /// says otherwise and the catalog allows that. Errors as of SignPromotionalOffer;
+  /// FAILED_PRECONDITION also if no transaction of the customer is known.
+  package static let signIntroductoryOfferEligibility = WireMethod<SignIntroductoryOfferEligibilityRequest, SignOfferResponse>(
+    service: ServiceNames.offers, name: "SignIntroductoryOfferEligibility",
+    idempotency: .unknown, permission: .offers)
+
   /// The status now. A service that the server does not know is NOT_FOUND.
   package static let checkHealth = WireMethod<HealthCheckRequest, HealthCheckResponse>(
     service: ServiceNames.health, name: "Check",
@@ -413,6 +435,9 @@ package enum WireMethods {
     "\(ServiceNames.jobs)/RetryJob": .jobs,
     "\(ServiceNames.jobs)/CancelJob": .jobs,
     "\(ServiceNames.jobs)/ReconcileNotifications": .jobs,
+    "\(ServiceNames.offers)/GetOfferEligibility": .offers,
+    "\(ServiceNames.offers)/SignPromotionalOffer": .offers,
+    "\(ServiceNames.offers)/SignIntroductoryOfferEligibility": .offers,
     "\(ServiceNames.health)/Check": .open,
     "\(ServiceNames.health)/Watch": .open,
   ]
@@ -479,6 +504,9 @@ package enum WireMethods {
     MethodDescription(retryJob, isServerStreaming: false),
     MethodDescription(cancelJob, isServerStreaming: false),
     MethodDescription(reconcileNotifications, isServerStreaming: false),
+    MethodDescription(getOfferEligibility, isServerStreaming: false),
+    MethodDescription(signPromotionalOffer, isServerStreaming: false),
+    MethodDescription(signIntroductoryOfferEligibility, isServerStreaming: false),
     MethodDescription(checkHealth, isServerStreaming: false),
     MethodDescription(watchHealth, isServerStreaming: true),
   ]
@@ -495,5 +523,6 @@ package enum ServiceNames {
   package static let audit = "entitle.v1.AuditService"
   package static let consumption = "entitle.v1.ConsumptionService"
   package static let jobs = "entitle.v1.JobService"
+  package static let offers = "entitle.v1.OfferService"
   package static let health = "grpc.health.v1.Health"
 }

@@ -89,7 +89,7 @@ typedef enum _Entitle__V1__Permission {
    */
   ENTITLE__V1__PERMISSION__PERMISSION_JOBS = 15,
   /*
-   * Signed offers. No method needs it yet.
+   * Signs offers, and reads who may have which.
    */
   ENTITLE__V1__PERMISSION__PERMISSION_OFFERS = 16,
   /*

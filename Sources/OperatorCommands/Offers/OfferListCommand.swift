@@ -1,0 +1,35 @@
+import ArgumentParser
+import EntitlementDomain
+import RPCClient
+import Wire
+
+struct OfferListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Lists the offers of an app, with the verdict for one customer.",
+    discussion: """
+      Sorted by product; the introductory offer of a product has no id. A customer who is not known \
+      is a new one. WHY is the rule that decided, with a reason where the customer may not have the \
+      offer.
+      """)
+
+  @OptionGroup var customer: CustomerOptions
+
+  @Option(help: "Only the offers of this product.")
+  var product: String?
+
+  @OptionGroup var app: AppOptions
+  @OptionGroup var server: ServerOptions
+  @OptionGroup var output: OutputOptions
+
+  func validate() throws {
+    if product == "" { throw ValidationError("--product is empty") }
+  }
+
+  func run() async throws {
+    let request = GetOfferEligibilityRequest(
+      customer: customer.selector, scope: try await app.scope(on: server),
+      productID: product.map { ProductID($0) })
+    let response = try await server.withClient { try await $0.offerEligibility(request) }
+    try output.write(response.offers, table: OfferTable.text)
+  }
+}
