@@ -3,6 +3,7 @@ package import EntitlementDomain
 package import EntitlementService
 package import EntitlementStore
 package import Logging
+import Synchronization
 import Verification
 
 /// Does the jobs of the App Store Server API (R79–R81, R86). It leases jobs that are due, and works at
@@ -12,6 +13,8 @@ package final class AppStoreRecovery: Sendable {
   let store: any EntitlementStore
   let client: AppStoreServerClient
   let submissions: SubmissionService
+  /// Binds the tokens of imported accounts.
+  let links: AuditedChange
   let catalog: CatalogHolder
   /// What is asked for is decided by the clock of the facts, when it is asked for by ``jobClock``.
   let clock: ServiceClock
@@ -20,24 +23,30 @@ package final class AppStoreRecovery: Sendable {
   let limits: RecoveryLimits
   let logger: Logger
   let counters = RecoveryCounters()
+  let reports: ImportReports
+  /// Until when no row of an app and environment is begun, by ``jobClock``.
+  let importPauses = Mutex<[AppScope: Milliseconds]>([:])
 
   /// - Parameters:
   ///   - clock: of the service.
   ///   - jobClock: the system's.
   package init(
     store: any EntitlementStore, client: AppStoreServerClient, submissions: SubmissionService,
-    catalog: CatalogHolder, clock: ServiceClock, jobClock: ServiceClock = .system,
+    links: AuditedChange, catalog: CatalogHolder, clock: ServiceClock,
+    jobClock: ServiceClock = .system,
     timer: ServiceTimer = .system, limits: RecoveryLimits = RecoveryLimits(), logger: Logger
   ) {
     self.store = store
     self.client = client
     self.submissions = submissions
+    self.links = links
     self.catalog = catalog
     self.clock = clock
     self.jobClock = jobClock
     self.timer = timer
     self.limits = limits
     self.logger = logger
+    reports = ImportReports(target: store, logger: logger)
   }
 
   package var values: [StatisticValue] { counters.values(limits) + client.statistics.values }
@@ -64,6 +73,7 @@ package final class AppStoreRecovery: Sendable {
     await withDiscardingTaskGroup { group in
       group.addTask { await self.followSchedule() }
       group.addTask { await self.work() }
+      group.addTask { await self.importAccounts() }
     }
   }
 
@@ -74,7 +84,9 @@ package final class AppStoreRecovery: Sendable {
     repeat {
       let scopes = scopes
       do throws(StoreError) {
-        counters.counted(try await store.jobCounts(doing: scopes))
+        counters.counted(
+          try await store.jobCounts(doing: scopes),
+          waitingRows: try await store.waitingImportRows(limit: RecoveryCounters.countedRows))
         counters.counted(try await store.consumptionCounts())
       } catch {
         logger.warning("jobs cannot be counted", metadata: ["reason": "\(error)"])

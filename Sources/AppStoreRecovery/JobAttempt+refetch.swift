@@ -28,8 +28,7 @@ extension JobAttempt {
     let statuses = try await ask { (client, deadline) async throws(AppStoreServerError) in
       try await client.subscriptionStatuses(of: chain, in: scope, deadline: deadline)
     }
-    try await submit(
-      statuses.subscriptions.flatMap { [$0.signedTransactionInfo, $0.signedRenewalInfo] })
+    try await submit(statuses.signedPayloads)
     var revisions = RefetchCursor(cursor)
     try await fetchHistory(of: chain, &revisions)
     if !job.reasons.isDisjoint(with: [.statusMismatch, .payloadMissing]) {
@@ -126,11 +125,6 @@ extension AttemptFault {
   fileprivate var errorCode: AppStoreErrorCode? {
     if case .appStore(let error) = self { error.errorCode } else { nil }
   }
-}
-
-extension AppStoreErrorCode {
-  /// The revision of a list is not one of the App Store's, or not of this list.
-  fileprivate static let invalidRevision = AppStoreErrorCode(rawValue: 4_000_005)
 }
 
 extension RefetchReason {

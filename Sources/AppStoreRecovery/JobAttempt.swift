@@ -208,35 +208,14 @@ struct JobAttempt {
 
   /// Nil for a job that another process has.
   private func reportOutcome(of fault: AttemptFault) -> AppStoreJobReport.Outcome? {
-    let limits = recovery.limits
     if job.key.kind == .consumption { return consumptionOutcome(of: fault) }
-    switch fault {
-    case .leaseLost: return nil
+    switch fault.setback(recovery.limits) {
+    case .lost: return nil
     case .turnIsOver: return .paused(until: recovery.jobClock.now(), reason: "")
-    case .timeIsUp: return failed("a step took longer than its time")
-    case .waiting(let reason): return paused(reason)
-    case .undecided: return failed("the verification of an answer could not be decided")
+    case .waits(let reason, let wait, let moment):
+      return .paused(until: recovery.end(of: wait, until: moment), reason: reason)
+    case .failed(let reason): return failed(reason)
     case .unexplained(let reason): return unexplained(reason)
-    case .store(let error):
-      // Trouble of this server is no failure of the job.
-      return [.unavailable, .locked, .full, .closed].contains(error.code)
-        ? paused("the store failed: \(error.code)") : failed("the store failed: \(error.code)")
-    case .service(let error):
-      if case .internalFault = error.code { return failed(error.message) }
-      return paused(error.message)
-    case .appStore(let error):
-      let reason = error.description + (error.errorCode.map { " (\($0))" } ?? "")
-      switch error.code {
-      case .shutDown, .cancelled: return .paused(until: recovery.jobClock.now(), reason: "")
-      case .busy: return paused(reason)
-      case .rateLimited: return paused(reason, until: error.retryAt)
-      // Jobs cannot help it, and all of them would be given up.
-      case .unauthorized, .noKey, .keyUnusable: return paused(reason, for: limits.keyWait)
-      // Without a code, the answer may be of what stands between.
-      case .refused where error.errorCode != nil && !error.isRetryable:
-        return unexplained(reason)
-      default: return failed(reason)
-      }
     }
   }
 
@@ -251,7 +230,10 @@ struct JobAttempt {
       return .paused(until: recovery.jobClock.now(), reason: "")
     case .waiting(let reason):
       return .paused(until: nextConsumptionAttempt(limits.longestConsumptionWait), reason: reason)
-    case .store(let error): return paused("the store failed: \(error.code)")
+    case .store(let error):
+      return .paused(
+        until: recovery.end(of: limits.shortestWait, until: nil),
+        reason: "the store failed: \(error.code)")
     case .appStore(let error):
       let reason = error.description + (error.errorCode.map { " (\($0))" } ?? "")
       let wait = limits.backoff(afterFailures: job.failures + 1, jitter: .random(in: 0...1))
@@ -294,19 +276,6 @@ struct JobAttempt {
     let wait = waits[job.unexplained]
     return .failed(
       reason, retryAt: recovery.jobClock.now().advanced(by: wait), isUnexplained: true)
-  }
-
-  /// - Parameters:
-  ///   - moment: from when on it may go on, as far as that is known.
-  ///   - wait: at least. A random part is added, so that jobs do not come back together.
-  private func paused(
-    _ reason: String, until moment: Milliseconds? = nil, for wait: Duration? = nil
-  ) -> AppStoreJobReport.Outcome {
-    let wait = wait ?? recovery.limits.shortestWait
-    let earliest = recovery.jobClock.now().advanced(by: wait)
-    return .paused(
-      until: max(earliest, moment ?? earliest).advanced(by: wait * Double.random(in: 0...0.5)),
-      reason: reason)
   }
 
   private func log(_ outcome: AppStoreJobReport.Outcome) {
@@ -356,4 +325,52 @@ enum AttemptFault: Error {
   case undecided
   /// The App Store's answers do not explain why it was asked.
   case unexplained(String)
+}
+
+/// What the end of an attempt means for its job, or for its row of an import.
+enum AttemptSetback {
+  /// Another process has it.
+  case lost
+  /// It goes on at once, after others.
+  case turnIsOver
+  /// No failure of the job: it waits at least so long, and until then as far as that is known.
+  case waits(String, atLeast: Duration, until: Milliseconds?)
+  case failed(String)
+  /// The App Store may know more later.
+  case unexplained(String)
+}
+
+extension AttemptFault {
+  func setback(_ limits: RecoveryLimits) -> AttemptSetback {
+    switch self {
+    case .leaseLost: return .lost
+    case .turnIsOver: return .turnIsOver
+    case .timeIsUp: return .failed("a step took longer than its time")
+    case .waiting(let reason): return .waits(reason, atLeast: limits.shortestWait, until: nil)
+    case .undecided: return .failed("the verification of an answer could not be decided")
+    case .unexplained(let reason): return .unexplained(reason)
+    case .store(let error):
+      // Trouble of this server is no failure of the job.
+      let reason = "the store failed: \(error.code)"
+      return [.unavailable, .locked, .full, .closed].contains(error.code)
+        ? .waits(reason, atLeast: limits.shortestWait, until: nil) : .failed(reason)
+    case .service(let error):
+      if case .internalFault = error.code { return .failed(error.message) }
+      return .waits(error.message, atLeast: limits.shortestWait, until: nil)
+    case .appStore(let error):
+      let reason = error.description + (error.errorCode.map { " (\($0))" } ?? "")
+      switch error.code {
+      case .shutDown, .cancelled: return .turnIsOver
+      case .busy: return .waits(reason, atLeast: limits.shortestWait, until: nil)
+      case .rateLimited: return .waits(reason, atLeast: limits.shortestWait, until: error.retryAt)
+      // Jobs cannot help it, and all of them would be given up.
+      case .unauthorized, .noKey, .keyUnusable:
+        return .waits(reason, atLeast: limits.keyWait, until: nil)
+      // Without a code, the answer may be of what stands between.
+      case .refused where error.errorCode != nil && !error.isRetryable:
+        return .unexplained(reason)
+      default: return .failed(reason)
+      }
+    }
+  }
 }

@@ -20,7 +20,15 @@ package final class RecoveryCounters: Sendable {
     var consumption = ConsumptionCounts()
     var consumptionSent: Int64 = 0
     var consumptionNotSent: [ConsumptionCause: Int64] = [:]
+    /// Attempts at rows of imports: those that failed for good and those that are done, by the state of
+    /// the row; nil for a report that could not be stored.
+    var imported: [AccountImportRow.State?: Int64] = [:]
+    var importing = 0
+    var waitingRows = 0
   }
+
+  /// More waiting rows of imports are not counted.
+  static let countedRows = 100_000
 
   private let state = Mutex(State())
 
@@ -44,8 +52,25 @@ package final class RecoveryCounters: Sendable {
     state.withLock { $0.progress += progress }
   }
 
-  func counted(_ counts: AppStoreJobCounts) {
-    state.withLock { $0.counts = counts }
+  func counted(_ counts: AppStoreJobCounts, waitingRows: Int = 0) {
+    state.withLock { state in
+      state.counts = counts
+      state.waitingRows = waitingRows
+    }
+  }
+
+  /// Rows of imports that are being done.
+  var importing: Int { state.withLock { $0.importing } }
+
+  func importBegan() {
+    state.withLock { $0.importing += 1 }
+  }
+
+  func importEnded(_ outcome: AccountImportRow.State?) {
+    state.withLock { state in
+      state.importing -= 1
+      state.imported[outcome, default: 0] += 1
+    }
   }
 
   func counted(_ counts: ConsumptionCounts) {
@@ -77,6 +102,14 @@ package final class RecoveryCounters: Sendable {
       StatisticValue("jobs.payloads", state.progress.payloads),
       StatisticValue("jobs.added", state.progress.added),
       StatisticValue("jobs.refused", state.progress.refused),
+      StatisticValue("imports.rows.done", state.imported[.done] ?? 0),
+      StatisticValue("imports.rows.failed", state.imported[.failed] ?? 0),
+      StatisticValue("imports.rows.repeated", state.imported[.waiting] ?? 0),
+      StatisticValue("imports.rows.lost", state.imported[nil] ?? 0),
+      StatisticValue("imports.waiting", state.waitingRows),
+      StatisticValue("imports.waiting_limit", Self.countedRows),
+      StatisticValue("imports.running", state.importing),
+      StatisticValue("imports.running_limit", limits.importRows),
     ]
       + AppStoreJobKind.allCases.flatMap { kind in
         Outcome.allCases.map { outcome in

@@ -30,6 +30,16 @@ package struct RecoveryLimits: Hashable, Sendable {
   package var shortestWait = Duration.seconds(5)
   /// Signed payloads in one submission.
   package var batch = 100
+  /// Rows of imports of accounts that this process does at a time. They wait for Apple most of the time,
+  /// and fewer than half as many as may wait for one endpoint, so that refetches find room.
+  package var importRows = 64
+  /// How long the lease of a row lasts. It is longer than ``importTime`` and two steps.
+  package var importLeaseTime = Duration.seconds(240)
+  /// After this time an attempt at a row lets others go first, and continues later.
+  package var importTime = Duration.seconds(120)
+  /// The waits after the App Store did not know the transaction of a row, or refused it. After a further
+  /// such answer the row has failed.
+  package var importWaits: [Duration] = [30, 300].map { .seconds($0) }
   /// Time between two looks at the schedule of reconciliations.
   package var scheduleInterval = Duration.seconds(10)
   /// A reconciliation begins so long after what the previous one has covered.

@@ -201,6 +201,31 @@ package protocol EntitlementStore: Sendable {
   /// - Returns: nil when there was nothing to seal, or another node has the lease.
   func sealAudit(keepingDays days: Int?, now: Milliseconds) async throws(StoreError) -> AuditSeal?
 
+  /// Adds rows to an import of accounts (R89), which begins with its first row. A row whose number is
+  /// stored is not changed. All rows are stored, or none.
+  func add(_ batch: AccountImportBatch) async throws(StoreError) -> AccountImportAnswer
+
+  /// Imports of accounts, in the order of their ids.
+  func imports(_ query: AccountImportQuery) async throws(StoreError) -> [AccountImportSummary]
+
+  /// Rows of an import; none if it is not known.
+  func importRows(_ query: AccountImportRowQuery) async throws(StoreError) -> [AccountImportRow]
+
+  /// Changes at most ``AccountImportLimits/changedRows`` rows.
+  ///
+  /// - Returns: how many were changed; nil for an import that is not known.
+  func change(_ change: AccountImportChange) async throws(StoreError) -> Int?
+
+  /// Gives waiting rows that are due to one process.
+  func leaseImportRows(_ request: AccountImportLease) async throws(StoreError)
+    -> [AccountImportRow]
+
+  /// Stores how attempts ended. A report whose lease is lost changes nothing.
+  func report(_ reports: [AccountImportReport]) async throws(StoreError)
+
+  /// Waiting rows of all imports, counted up to a limit.
+  func waitingImportRows(limit: Int) async throws(StoreError) -> Int
+
   /// Throws when the store cannot serve calls now.
   func checkHealth() async throws(StoreError)
 
@@ -331,12 +356,15 @@ package struct Submission: Sendable {
   package var importedBy: AuditCaller?
   /// The person or tool for whom the caller of an import acts; nil when none was named.
   package var onBehalfOf: String?
+  /// Whether the account gets purchases without an owner only, and a purchase of another account
+  /// teaches nothing about it: that of an import of accounts (R90).
+  package var takesNothing: Bool
 
   package init(
     facts: [SignedFact], accountID: AccountID? = nil, anonymousAccountID: AccountID? = nil,
     notification: SignedNotification? = nil, receivedAt: Milliseconds,
     jobsAt: Milliseconds? = nil, catalog: Catalog = Catalog(), importedBy: AuditCaller? = nil,
-    onBehalfOf: String? = nil
+    onBehalfOf: String? = nil, takesNothing: Bool = false
   ) {
     self.facts = facts
     self.accountID = accountID
@@ -347,6 +375,7 @@ package struct Submission: Sendable {
     self.catalog = catalog
     self.importedBy = importedBy
     self.onBehalfOf = onBehalfOf
+    self.takesNothing = takesNothing
   }
 }
 

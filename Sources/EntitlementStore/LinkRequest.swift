@@ -32,10 +32,13 @@ package struct LinkRequest: Hashable, Sendable {
   package var catalog: Catalog
   /// Its name is the author of the change.
   package var caller: AuditCaller
+  /// Whether a token that a request bound to another account stays bound to it: the request to bind it
+  /// is refused then (R90).
+  package var keepsBoundTokens: Bool
 
   package init(
     scope: AppScope, change: Change, onBehalfOf: String? = nil, reason: String, at: Milliseconds,
-    catalog: Catalog = Catalog(), caller: AuditCaller = .server
+    catalog: Catalog = Catalog(), caller: AuditCaller = .server, keepsBoundTokens: Bool = false
   ) {
     self.scope = scope
     self.change = change
@@ -44,6 +47,7 @@ package struct LinkRequest: Hashable, Sendable {
     self.at = at
     self.catalog = catalog
     self.caller = caller
+    self.keepsBoundTokens = keepsBoundTokens
   }
 }
 

@@ -260,10 +260,44 @@ package struct TracedStore: EntitlementStore {
     }
   }
 
+  package func add(_ batch: AccountImportBatch) async throws(StoreError) -> AccountImportAnswer {
+    try await traced("add") { () throws(StoreError) in try await base.add(batch) }
+  }
+
+  package func imports(_ query: AccountImportQuery) async throws(StoreError)
+    -> [AccountImportSummary]
+  {
+    try await traced("imports") { () throws(StoreError) in try await base.imports(query) }
+  }
+
+  package func importRows(_ query: AccountImportRowQuery) async throws(StoreError)
+    -> [AccountImportRow]
+  {
+    try await traced("importRows") { () throws(StoreError) in try await base.importRows(query) }
+  }
+
+  package func change(_ change: AccountImportChange) async throws(StoreError) -> Int? {
+    try await traced("change") { () throws(StoreError) in try await base.change(change) }
+  }
+
   // MARK: What the server does for itself
 
   package func consumptionCounts() async throws(StoreError) -> ConsumptionCounts {
     try await base.consumptionCounts()
+  }
+
+  package func leaseImportRows(_ request: AccountImportLease) async throws(StoreError)
+    -> [AccountImportRow]
+  {
+    try await base.leaseImportRows(request)
+  }
+
+  package func report(_ reports: [AccountImportReport]) async throws(StoreError) {
+    try await base.report(reports)
+  }
+
+  package func waitingImportRows(limit: Int) async throws(StoreError) -> Int {
+    try await base.waitingImportRows(limit: limit)
   }
 
   package func leaseJobs(_ request: AppStoreJobLease) async throws(StoreError) -> [AppStoreJob] {

@@ -16,7 +16,8 @@ package struct EntitleControl: AsyncParsableCommand {
     subcommands: [
       CustomerCommand.self, LinkCommand.self, ChainCommand.self, GrantCommand.self,
       OfferCommand.self,
-      SubmitCommand.self, NotificationCommand.self, ReceiptCommand.self, ChangeCommand.self,
+      SubmitCommand.self, NotificationCommand.self, ReceiptCommand.self, ImportCommand.self,
+      ChangeCommand.self,
       WatchCommand.self, JobCommand.self, ReconcileCommand.self, AppStoreCommand.self,
       ConsumptionCommand.self,
       CatalogCommand.self,

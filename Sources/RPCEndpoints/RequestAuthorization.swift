@@ -429,6 +429,35 @@ extension SignIntroductoryOfferEligibilityRequest: AuthorizedRequest {
   var cost: CallCost { .expensiveRead }
 }
 
+// MARK: MigrationService
+
+extension ImportAccountsRequest: AuthorizedRequest {
+  /// The environments of its rows are compared one by one.
+  var requestedScope: RequestedScope { .signed(bundleID) }
+  var cost: CallCost { .submissions(rows.count) }
+}
+
+extension GetImportRequest: AuthorizedRequest {
+  /// The app of an import is compared when it is found: one of another app is not.
+  var requestedScope: RequestedScope { .nothing }
+  var cost: CallCost { .reads(1) }
+}
+
+extension ListImportsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { bundleID.map { .signed($0) } ?? .everything }
+  var cost: CallCost { .reads(effectivePageSize) }
+}
+
+extension ListImportRowsRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .nothing }
+  var cost: CallCost { .reads(effectivePageSize) }
+}
+
+extension ChangeImportRequest: AuthorizedRequest {
+  var requestedScope: RequestedScope { .nothing }
+  var cost: CallCost { .none }
+}
+
 // MARK: AccessService and Health
 
 extension WhoAmIRequest: AuthorizedRequest {

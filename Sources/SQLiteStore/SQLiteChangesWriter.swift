@@ -69,6 +69,7 @@ struct SQLiteChangesWriter {
       let stored = try self.account(account)
       try database.run(.eraseFormerAccount, [stored.id])
       try database.run(.eraseLatterAccount, [stored.id])
+      try database.run(.eraseImportRows, [scopes.interned(account.scope), account.id.stored])
     }
     for event in changes.linkEvents { try write(event) }
     for (position, change) in changes.changes.enumerated() {

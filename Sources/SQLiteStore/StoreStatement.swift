@@ -784,4 +784,139 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     VALUES (?, ?, ?, ?, ?, ?)
     """
   case deleteConsent = "DELETE FROM consumption_consents WHERE account_id = ?"
+  // MARK: Imports of accounts
+
+  case importByName = """
+    SELECT id, name, bundle_id, author, began_at FROM imports WHERE name = ?
+    """
+  case importPage = """
+    SELECT id, name, bundle_id, author, began_at FROM imports WHERE id > ? ORDER BY id LIMIT ?
+    """
+  case lastImportRow = """
+    SELECT MAX(number) FROM import_rows WHERE import_id = ?
+    """
+  case importCounts = """
+    SELECT state, reason, COUNT(*) FROM import_rows INDEXED BY import_rows_by_state
+    WHERE import_id = ? GROUP BY state, reason
+    """
+  /// The condition, which all rows satisfy, names the index.
+  case storedImportRows = """
+    SELECT COALESCE(SUM(rows), 0) FROM imports WHERE id > 0
+    """
+  case insertImport = """
+    INSERT INTO imports (name, bundle_id, author, began_at, rows) VALUES (?, ?, ?, ?, 0)
+    """
+  case addImportRows = """
+    UPDATE imports SET rows = rows + ? WHERE id = ?
+    """
+  case deleteImport = """
+    DELETE FROM imports WHERE id = ?
+    """
+  case insertImportRow = """
+    INSERT INTO import_rows (
+      import_id, number, scope_id, falls_back, account, transaction_id, token, state, reason,
+      detail, due_at, failures, refusals, cursor, changed_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', ?)
+    """
+  case importRow = """
+    SELECT imports.name, import_rows.number, scopes.bundle_id, scopes.environment,
+      import_rows.falls_back, import_rows.account, import_rows.transaction_id, import_rows.token,
+      import_rows.state, import_rows.reason, import_rows.detail, import_rows.due_at,
+      import_rows.lease, import_rows.failures, import_rows.refusals, import_rows.cursor,
+      import_rows.changed_at
+    FROM import_rows CROSS JOIN imports ON imports.id = import_rows.import_id
+      CROSS JOIN scopes ON scopes.id = import_rows.scope_id
+    WHERE import_rows.import_id = ? AND import_rows.number = ?
+    """
+  case importRowPage = """
+    SELECT imports.name, import_rows.number, scopes.bundle_id, scopes.environment,
+      import_rows.falls_back, import_rows.account, import_rows.transaction_id, import_rows.token,
+      import_rows.state, import_rows.reason, import_rows.detail, import_rows.due_at,
+      import_rows.lease, import_rows.failures, import_rows.refusals, import_rows.cursor,
+      import_rows.changed_at
+    FROM import_rows INDEXED BY import_rows_by_number
+      CROSS JOIN imports ON imports.id = import_rows.import_id
+      CROSS JOIN scopes ON scopes.id = import_rows.scope_id
+    WHERE import_rows.import_id = ? AND import_rows.state = ? AND import_rows.number > ?
+    ORDER BY import_rows.number LIMIT ?
+    """
+  /// Waiting and done rows with a transaction, in the order in which the index has them. More than a few
+  /// are of accounts that were refused.
+  case importTwins = """
+    SELECT imports.name, import_rows.number, scopes.bundle_id, scopes.environment,
+      import_rows.falls_back, import_rows.account, import_rows.transaction_id, import_rows.token,
+      import_rows.state, import_rows.reason, import_rows.detail, import_rows.due_at,
+      import_rows.lease, import_rows.failures, import_rows.refusals, import_rows.cursor,
+      import_rows.changed_at
+    FROM import_rows INDEXED BY import_rows_by_transaction
+      CROSS JOIN imports ON imports.id = import_rows.import_id
+      CROSS JOIN scopes ON scopes.id = import_rows.scope_id
+    WHERE import_rows.scope_id = ? AND import_rows.transaction_id = ?
+      AND import_rows.state IN (1, 2)
+    LIMIT 16
+    """
+  case dueImportRows = """
+    SELECT imports.name, import_rows.number, scopes.bundle_id, scopes.environment,
+      import_rows.falls_back, import_rows.account, import_rows.transaction_id, import_rows.token,
+      import_rows.state, import_rows.reason, import_rows.detail, import_rows.due_at,
+      import_rows.lease, import_rows.failures, import_rows.refusals, import_rows.cursor,
+      import_rows.changed_at
+    FROM import_rows INDEXED BY import_rows_due
+      CROSS JOIN imports ON imports.id = import_rows.import_id
+      CROSS JOIN scopes ON scopes.id = import_rows.scope_id
+    WHERE import_rows.scope_id = ? AND import_rows.due_at <= ? AND import_rows.state = 1
+    ORDER BY import_rows.due_at, import_rows.import_id, import_rows.number LIMIT ?
+    """
+  /// A lease that has ended without a report is a failure.
+  case leaseImportRow = """
+    UPDATE import_rows SET
+      failures = failures + (lease IS NOT NULL),
+      detail = iif(lease IS NULL, detail, 'the lease ended without a report'),
+      lease = ?, due_at = ?
+    WHERE import_id = ? AND number = ?
+    """
+  /// Only the holder of the lease. What is NULL stays.
+  case reportImportRow = """
+    UPDATE import_rows SET
+      state = ?, reason = ?, detail = COALESCE(?, detail), lease = NULL, due_at = ?,
+      failures = COALESCE(?, failures), refusals = COALESCE(?, refusals), cursor = ?,
+      changed_at = ?
+    WHERE import_id = ? AND number = ? AND lease = ?
+    """
+  case cancelImportRows = """
+    UPDATE import_rows SET state = 5, lease = NULL, changed_at = ?
+    WHERE import_id = ? AND number IN (
+      SELECT number FROM import_rows INDEXED BY import_rows_by_state
+      WHERE import_id = ? AND state = 1 LIMIT ?)
+    """
+  /// Without those that are not valid.
+  case retryFailedImportRows = """
+    UPDATE import_rows SET
+      state = 1, reason = 0, detail = '', due_at = ?, lease = NULL, failures = 0, refusals = 0,
+      cursor = '', changed_at = ?
+    WHERE import_id = ? AND number IN (
+      SELECT number FROM import_rows INDEXED BY import_rows_by_state
+      WHERE import_id = ? AND state = 3 AND reason > 1 LIMIT ?)
+    """
+  case retryCancelledImportRows = """
+    UPDATE import_rows SET
+      state = 1, reason = 0, detail = '', due_at = ?, lease = NULL, failures = 0, refusals = 0,
+      cursor = '', changed_at = ?
+    WHERE import_id = ? AND number IN (
+      SELECT number FROM import_rows INDEXED BY import_rows_by_state
+      WHERE import_id = ? AND state = 5 LIMIT ?)
+    """
+  case deleteImportRows = """
+    DELETE FROM import_rows WHERE import_id = ? AND number IN (
+      SELECT number FROM import_rows WHERE import_id = ? ORDER BY number LIMIT ?)
+    """
+  case eraseImportRows = """
+    DELETE FROM import_rows WHERE scope_id = ? AND account = ?
+    """
+  /// There are at most as many as ``AccountImportLimits/rows``: some 50 ms. The condition on scopes, which
+  /// all rows satisfy, names the index.
+  case waitingImportRows = """
+    SELECT COUNT(*) FROM import_rows INDEXED BY import_rows_due
+    WHERE state = 1 AND scope_id > 0
+    """
 }

@@ -210,6 +210,28 @@ extension MetricTable {
         + "deadline_passed and the others of ConsumptionCause, but those that arrived late and those whose job was "
         + "cancelled.", "consumption.not_sent.CAUSE"),
     .counter(
+      "entitle_import_rows",
+      "Attempts at rows of imports of accounts that ended, by outcome: done; failed, "
+        + "for good; repeated later; lost, as the report could not be stored.",
+      "imports.rows.OUTCOME"),
+    .gauge(
+      "entitle_import_rows_waiting",
+      "Rows of imports of accounts that wait or are in work, all in the database: use "
+        + "max and not sum. Counted every 10 s.",
+      "imports.waiting"),
+    .gauge(
+      "entitle_import_rows_waiting_limit",
+      "How many of them are counted.",
+      "imports.waiting_limit"),
+    .gauge(
+      "entitle_import_rows_running",
+      "Rows of imports of accounts in work on this node.",
+      "imports.running"),
+    .gauge(
+      "entitle_import_rows_running_limit",
+      "How many of them may be in work on this node.",
+      "imports.running_limit"),
+    .counter(
       "entitle_app_store_api_calls",
       "Calls of the App Store Server API that ended, by outcome: ok; refused for an error of Apple's; "
         + "unauthorized for 401, also with a fresh token; rate_limited for 429 or the node's own rates; "

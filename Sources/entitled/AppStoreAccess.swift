@@ -21,7 +21,11 @@ final class AppStoreAccess: Sendable {
     _ keys: AppStoreServerKeys, at addresses: AppStoreServerAddresses,
     from source: AppStoreSettingsSource, version: FileOnDisk.Version?, logger: Logger
   ) {
-    client = AppStoreServerClient(addresses: addresses, keys: keys) { event in
+    var limits = AppStoreServerLimits()
+    if let factor = rateFactor { limits.rateFactor = factor }
+    client = AppStoreServerClient(
+      addresses: addresses, keys: keys, limits: limits
+    ) { event in
       Self.log(event, to: logger)
     }
     self.source = source

@@ -13,10 +13,13 @@ import Yams
 ///       key_id: ABC123DEFG
 ///       private_key_file: /etc/entitle/AuthKey_ABC123DEFG.p8
 ///       bundle_ids: [com.example.scribe]
+///   rate_factor: 40
 /// ```
 struct AppStoreSettings: Sendable {
   /// Read now. A key in a file follows its file.
   let keys: AppStoreServerKeys
+  /// Of Apple's rates, for a simulator on this machine; nil: the client's. It is read at the start only.
+  var rateFactor: Double?
 
   static let section = "app_store"
   static var sectionNode: Node { Node(section) }
@@ -54,7 +57,7 @@ struct AppStoreSettings: Sendable {
       throw Invalid(
         description: reader.issues.sorted.map { "\(path): \($0)" }.joined(separator: "\n"))
     }
-    return AppStoreSettings(keys: keys)
+    return AppStoreSettings(keys: keys, rateFactor: reader.rateFactor)
   }
 
   /// For `--check-config`: each key with its apps.
@@ -105,6 +108,7 @@ private struct AppStoreSettingsReader: YAMLFileReader {
   var issues = FileIssues()
   let credentialsDirectory: String?
   private var apps: Set<String> = []
+  private(set) var rateFactor: Double?
 
   private static let maximumKeys = 64
   private static let maximumApps = 1_000
@@ -117,7 +121,15 @@ private struct AppStoreSettingsReader: YAMLFileReader {
 
   mutating func keys(from node: YAMLNode) -> AppStoreServerKeys? {
     let path = AppStoreSettings.section
-    guard var fields = fields(of: node, at: path, allowed: ["keys"]) else { return nil }
+    guard var fields = fields(of: node, at: path, allowed: ["keys", "rate_factor"]) else {
+      return nil
+    }
+    if let factor = fields.take("rate_factor") {
+      rateFactor = factor.scalar.flatMap { Double($0) }
+      if rateFactor.map({ (0.001...10_000).contains($0) }) != true {
+        report("a number from 0.001 to 10000 is expected", at: path + ".rate_factor", factor)
+      }
+    }
     let list = fields.take("keys")
     let items = sequence(list, at: path + ".keys", required: node)
     guard items.count <= Self.maximumKeys else {

@@ -368,8 +368,8 @@ private struct ServerComponents {
     self.appStore = appStore
     let recovery = appStore.map { access in
       AppStoreRecovery(
-        store: store, client: access.client, submissions: submissions, catalog: catalog,
-        clock: clock, logger: logger)
+        store: store, client: access.client, submissions: submissions, links: audited,
+        catalog: catalog, clock: clock, logger: logger)
     }
     self.recovery = recovery
     let reach: JobRecords.Reach = { app in recovery?.environments(of: app) ?? [] }
@@ -440,6 +440,11 @@ private struct ServerComponents {
         sign: { [appStore] statement, now throws(OfferSigningFault) in
           try appStore?.client.sign(statement, at: now)
         })
+    ).register(in: &router)
+    MigrationEndpoint(
+      records: ImportRecords(
+        store: store, catalog: catalog,
+        reach: { app in recovery?.environments(of: app) ?? [] })
     ).register(in: &router)
     HealthEndpoint(
       health: health, version: ProgramVersion.current, needsCredentials: loaded != nil,

@@ -120,6 +120,13 @@ extension Settings {
     }
     var reader = SettingsReader(config: ConfigReader(providers: providers), problems: problems)
     var settings = await reader.settings()
+    if let factor = appStore?.rateFactor, factor > 0.8,
+      settings?.appStoreAddresses.areOfThisMachine == false
+    {
+      reader.problems.append(
+        "\(AppStoreSettings.section).rate_factor: more than 0.8 of Apple's rates is for a "
+          + "simulator on this machine (app_store_api)")
+    }
     settings?.appStore = appStore
     settings?.appStoreSource = appStoreSource
     guard let settings, reader.problems.isEmpty else {

@@ -38,6 +38,21 @@ struct RecoveryCountersTests {
     #expect(idle["jobs.open"] == 0 && idle["jobs.earliest_due_seconds"] == nil)
   }
 
+  @Test func `rows of imports are counted by how their attempts ended`() {
+    let counters = RecoveryCounters()
+    for _ in 0..<5 { counters.importBegan() }
+    for outcome in [.done, .done, .failed, .waiting, nil] as [AccountImportRow.State?] {
+      #expect(counters.importing > 0)
+      counters.importEnded(outcome)
+    }
+    counters.counted(AppStoreJobCounts(), waitingRows: 7)
+    let values = values(counters)
+    #expect(values["imports.rows.done"] == 2 && values["imports.rows.failed"] == 1)
+    #expect(values["imports.rows.repeated"] == 1 && values["imports.rows.lost"] == 1)
+    #expect(values["imports.running"] == 0 && values["imports.running_limit"] == 64)
+    #expect(values["imports.waiting"] == 7 && values["imports.waiting_limit"] == 100_000)
+  }
+
   @Test func `every way in which a call ends has its value`() {
     let values = AppStoreServerStatistics().values
     let names = values.map(\.name)

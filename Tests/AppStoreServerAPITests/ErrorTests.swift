@@ -256,7 +256,7 @@ struct AnswerFieldTests {
     ],
     "statuses": [
       other("data"), other("lastTransactions"), text("originalTransactionId"), other("status"),
-      text("signedTransactionInfo"), text("signedRenewalInfo"),
+      text("signedTransactionInfo"), text("signedRenewalInfo", isRequired: false),
       text("subscriptionGroupIdentifier", isRequired: false),
     ],
     "refunds": [text("revision"), other("hasMore"), other("signedTransactions")],

@@ -7,7 +7,8 @@ struct Benchmark: AsyncParsableCommand {
     commandName: "benchmark", abstract: "Measures parts of the service.",
     subcommands: [
       ReadBenchmark.self, EvaluateBenchmark.self, VerifyBenchmark.self, StoreBenchmark.self,
-      StressBenchmark.self, HTTPBenchmark.self, RecoveryBenchmark.self, AllBenchmark.self,
+      StressBenchmark.self, HTTPBenchmark.self, RecoveryBenchmark.self,
+      MigrationBenchmark.self, AllBenchmark.self,
       EchoBenchmark.self, HTTPEchoCommand.self, HostileClientsCommand.self,
     ])
 }

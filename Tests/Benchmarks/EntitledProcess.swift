@@ -132,6 +132,9 @@ final class EntitledProcess {
   /// Its resident memory in bytes, including code and shared pages.
   var residentMemory: Int { memory("VmRSS") }
 
+  /// The most resident memory that it has had, in bytes.
+  var peakMemory: Int { memory("VmHWM") }
+
   private func memory(_ name: String) -> Int {
     // proc(5): "VmRSS:      5024 kB".
     let status = try? String(contentsOfFile: "/proc/\(identifier)/status", encoding: .utf8)

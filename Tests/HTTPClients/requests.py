@@ -114,6 +114,18 @@ REQUESTS = {
     "entitle.v1.OfferService/SignIntroductoryOfferEligibility": Expect(
         {"customer": CUSTOMER, "productId": "com.example.scribe.pro.monthly", **APP, **REASON},
         codes=("not_found",)),
+    # The server has no key of the App Store Server API.
+    "entitle.v1.MigrationService/ImportAccounts": Expect(
+        {
+            "importId": "move", "bundleId": APP["bundleId"],
+            "rows": [{"row": "1", "accountId": "client-6", "transactionId": "2000000000000001"}], **REASON,
+        },
+        codes=("failed_precondition",)),
+    "entitle.v1.MigrationService/GetImport": Expect({"importId": "move"}, codes=("not_found",)),
+    "entitle.v1.MigrationService/ListImports": Expect({"pageSize": 5}),
+    "entitle.v1.MigrationService/ListImportRows": Expect({"importId": "move"}, codes=("not_found",)),
+    "entitle.v1.MigrationService/ChangeImport": Expect(
+        {"importId": "move", "action": "IMPORT_ACTION_CANCEL", **REASON}, codes=("not_found",)),
     "entitle.v1.AccessService/WhoAmI": Expect({}, "name"),
     "entitle.v1.AccessService/GetCredentials": Expect({}),
     "entitle.v1.AccessService/ReloadCredentials": Expect({"dryRun": True}),

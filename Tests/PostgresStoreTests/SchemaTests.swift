@@ -43,6 +43,7 @@ struct SchemaTests {
         .wouldApply(number: 5, name: "audit"), .wouldApply(number: 6, name: "chains"),
         .wouldApply(number: 7, name: "callers"), .wouldApply(number: 8, name: "arrivals"),
         .wouldApply(number: 9, name: "jobs"), .wouldApply(number: 10, name: "consumption"),
+        .wouldApply(number: 11, name: "imports"),
       ])
     #expect(
       try cluster.execute(
@@ -70,6 +71,7 @@ struct SchemaTests {
         .applying(number: 8, name: "arrivals"), .applied(number: 8, name: "arrivals"),
         .applying(number: 9, name: "jobs"), .applied(number: 9, name: "jobs"),
         .applying(number: 10, name: "consumption"), .applied(number: 10, name: "consumption"),
+        .applying(number: 11, name: "imports"), .applied(number: 11, name: "imports"),
       ])
     #expect(try await PostgresSchema.status(connection: connection) == status)
     let again = Steps()
@@ -179,6 +181,8 @@ struct SchemaTests {
 
   /// Takes a database back to schema version 8.
   private static let undoJobs = """
+    DROP TABLE import_rows;
+    DROP TABLE imports;
     DROP TABLE consumption_requests;
     DROP TABLE consumption_consents;
     DROP TABLE app_store_jobs;

@@ -12,6 +12,7 @@ struct StatementPlanTests {
     + FeedStatements.all
     + AuditStatements.all
     + JobStatements.all + ConsumptionStatements.all
+    + ImportStatements.all
     + [HeaderCache.insert, HeaderCache.find, WriteTransaction.checkIDs]
     + [CustomerStatement.accounts]
     + [ScopeCache.all, ScopeCache.insert, BatchWriter.claimToken, SequenceOffset.raise]
@@ -203,6 +204,14 @@ struct StatementPlanTests {
       FROM generate_series(1, 10000) i;
     INSERT INTO consumption_consents
       SELECT i % 3 + 1, 'account-' || i, true, i, '', NULL, '' FROM generate_series(1, 10000) i;
+    INSERT INTO imports (name, bundle_id, author, began_at, rows)
+      SELECT 'import-' || i, 'com.example.app1', 'a', i, 10 FROM generate_series(1, 1000) i;
+    INSERT INTO import_rows (
+      import, number, scope, falls_back, account, transaction_id, state, reason, detail, due_at,
+      failures, refusals, cursor, changed_at)
+      SELECT i % 1000 + 1, i, i % 3 + 1, false, 'account-' || i, i::text,
+        CASE WHEN i % 100 = 0 THEN 1 ELSE 2 END, 0, '', i, 0, 0, '', i
+      FROM generate_series(1, 10000) i;
     INSERT INTO audit_accounts SELECT 1, 'account-' || i, md5(i::text)
       FROM generate_series(1, 10000) i;
     ANALYZE

@@ -28,6 +28,12 @@ struct WireEnumerationTests {
     expectSame(ConsumptionRequest.State.self, ConsumptionState.self)
   }
 
+  @Test("Every state of a row of an import and every failure is the same on the wire")
+  func importRows() {
+    expectSame(AccountImportRow.State.self, ImportRowState.self)
+    expectSame(AccountImportRow.Reason.self, ImportFailure.self)
+  }
+
   /// In both directions: requests name them too.
   private func expectSame<Stored, OnWire>(_ stored: Stored.Type, _ onWire: OnWire.Type)
   where

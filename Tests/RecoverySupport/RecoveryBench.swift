@@ -116,8 +116,11 @@ package final class RecoveryBench: Sendable {
       ]),
       limits: clientLimits)
     recovery = AppStoreRecovery(
-      store: store, client: client, submissions: submissions, catalog: holder, clock: clock,
-      jobClock: jobClock, limits: limits, logger: logger)
+      store: store, client: client, submissions: submissions,
+      links: AuditedChange(
+        store: store, catalog: holder, clock: clock, counters: ServiceCounters(),
+        customersChanged: { _ in }),
+      catalog: holder, clock: clock, jobClock: jobClock, limits: limits, logger: logger)
   }
 
   /// Runs `body` and closes everything, also when it throws.

@@ -43,6 +43,8 @@ struct OwnershipMigrationTests {
           DROP TABLE audit_seals;
           DROP TABLE audit_accounts;
           DROP TABLE app_store_jobs;
+          DROP TABLE import_rows;
+          DROP TABLE imports;
           DROP TABLE consumption_requests;
           DROP TABLE consumption_consents;
           PRAGMA user_version = 6;

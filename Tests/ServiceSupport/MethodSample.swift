@@ -230,6 +230,22 @@ package struct MethodSample: Sendable {
         WireMethods.signIntroductoryOfferEligibility, "offers", .app,
         SignIntroductoryOfferEligibilityRequest(
           customer: .account(account), scope: scope, productID: "p")),
+      try method(
+        WireMethods.importAccounts, "import", .nothing,
+        ImportAccountsRequest(
+          importID: "i", bundleID: "com.example.other",
+          rows: [
+            ImportedAccount(
+              row: 1, accountID: account, transactionID: "1", environment: .production)
+          ],
+          isDryRun: true)),
+      try method(WireMethods.getImport, "import", .nothing, GetImportRequest(importID: "i")),
+      try method(WireMethods.listImports, "import", .everything, ListImportsRequest()),
+      try method(
+        WireMethods.listImportRows, "import", .nothing, ListImportRowsRequest(importID: "i")),
+      try method(
+        WireMethods.changeImport, "import", .nothing,
+        ChangeImportRequest(importID: "i", action: .cancel)),
       try method(WireMethods.whoAmI, "identity", .nothing, WhoAmIRequest()),
       try method(
         WireMethods.getCredentials, "credentials", .everything, GetCredentialsRequest()),

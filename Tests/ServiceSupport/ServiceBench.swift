@@ -163,6 +163,11 @@ package struct ServiceBench {
         store: store, catalog: catalog, clock: clock, counters: counters, limiter: offerLimiter,
         reach: reach, sign: signOffer)
     ).register(in: &router)
+    MigrationEndpoint(
+      records: ImportRecords(
+        store: store, catalog: catalog, jobClock: ServiceClock { [jobTime] in jobTime.now },
+        reach: reach)
+    ).register(in: &router)
     HealthEndpoint(
       health: health, version: Self.version, needsCredentials: access != nil
     ).register(in: &router)

@@ -144,6 +144,28 @@ extension ForwardingStore {
   package func consumptionCounts() async throws(StoreError) -> ConsumptionCounts {
     try await base.consumptionCounts()
   }
+
+  package func add(_ batch: AccountImportBatch) async throws(StoreError) -> AccountImportAnswer {
+    try await base.add(batch)
+  }
+  package func imports(_ query: AccountImportQuery) async throws(StoreError)
+    -> [AccountImportSummary]
+  { try await base.imports(query) }
+  package func importRows(_ query: AccountImportRowQuery) async throws(StoreError)
+    -> [AccountImportRow]
+  { try await base.importRows(query) }
+  package func change(_ change: AccountImportChange) async throws(StoreError) -> Int? {
+    try await base.change(change)
+  }
+  package func leaseImportRows(_ request: AccountImportLease) async throws(StoreError)
+    -> [AccountImportRow]
+  { try await base.leaseImportRows(request) }
+  package func report(_ reports: [AccountImportReport]) async throws(StoreError) {
+    try await base.report(reports)
+  }
+  package func waitingImportRows(limit: Int) async throws(StoreError) -> Int {
+    try await base.waitingImportRows(limit: limit)
+  }
   package func checkHealth() async throws(StoreError) { try await base.checkHealth() }
   package func close() async { await base.close() }
 }

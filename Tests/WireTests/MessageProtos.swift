@@ -28,7 +28,7 @@ struct MessageProtos {
       "entitle/v1/state.proto", "entitle/v1/entitlement.proto", "entitle/v1/submission.proto",
       "entitle/v1/link.proto", "entitle/v1/admin.proto", "entitle/v1/audit.proto",
       "entitle/v1/app_store.proto", "entitle/v1/consumption.proto", "entitle/v1/jobs.proto",
-      "entitle/v1/offers.proto",
+      "entitle/v1/migration.proto", "entitle/v1/offers.proto",
       "entitle/v1/access.proto", "entitle/v1/permission.proto", "grpc/health/v1/health.proto",
     ] {
       let text = try String(contentsOfFile: Self.folder() + "/" + path, encoding: .utf8)

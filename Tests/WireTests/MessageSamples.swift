@@ -38,7 +38,7 @@ extension MessageSample {
 
   static let all: [MessageSample] =
     reads + writes + receipts + explanations + administration + audits + access + links + records
-    + watches + jobs + appStore + consumption + offers
+    + watches + jobs + appStore + consumption + offers + migration
     + [
       MessageSample("full", HealthCheckRequest(service: "entitle.v1.EntitlementService")),
       MessageSample("bare", HealthCheckRequest()),

@@ -33,6 +33,9 @@ struct MessageValueTests {
     expectSame(OfferRefusal.self, protos.enumerations["OfferRefusal"])
     expectSame(OfferSignatureFormat.self, protos.enumerations["OfferSignatureFormat"])
     expectSame(IntroductoryDecision.self, protos.enumerations["IntroductoryDecision"])
+    expectSame(ImportRowState.self, protos.enumerations["ImportRowState"])
+    expectSame(ImportFailure.self, protos.enumerations["ImportFailure"])
+    expectSame(ImportAction.self, protos.enumerations["ImportAction"])
     expectSame(GrandfatheringOutcome.self, protos.enumerations["GrandfatheringOutcome"])
     expectSame(GrandfatheringReason.self, protos.enumerations["GrandfatheringReason"])
     expectSame(ConsideredItem.Kind.self, protos.enumerations["ConsideredItem.Kind"])
@@ -138,6 +141,13 @@ struct MessageValueTests {
     expectFieldForEachProperty(SignPromotionalOfferRequest.full, more: 1)
     expectFieldForEachProperty(SignIntroductoryOfferEligibilityRequest.full, more: 1)
     expectFieldForEachProperty(SignOfferResponse.full)
+    expectFieldForEachProperty(ImportAccountsRequest.full)
+    expectFieldForEachProperty(ImportAccountsRequest.full.rows[0])
+    expectFieldForEachProperty(ImportEntry.full)
+    expectFieldForEachProperty(ImportRowEntry.full)
+    expectFieldForEachProperty(ListImportsRequest())
+    expectFieldForEachProperty(ListImportRowsRequest(importID: ""))
+    expectFieldForEachProperty(ChangeImportRequest(importID: "", action: .cancel))
     expectFieldForEachProperty(GetStatisticsResponse(counters: []))
     expectFieldForEachProperty(GetServerResponse(version: "", nodeName: ""))
     expectFieldForEachProperty(HealthCheckResponse(status: .serving))
@@ -353,6 +363,20 @@ struct MessageValueTests {
       (
         "request", "SendConsumptionResponse",
         { _ = try SendConsumptionResponse.decode(from: ByteBuffer()) }
+      ),
+      (
+        "import_id", "ImportAccountsRequest",
+        { _ = try ImportAccountsRequest.decode(from: ByteBuffer()) }
+      ),
+      (
+        "action", "ChangeImportRequest",
+        {
+          _ = try ChangeImportRequest.decode(from: MessageBytes().field(1, text: "i").buffer)
+        }
+      ),
+      (
+        "account_import", "GetImportResponse",
+        { _ = try GetImportResponse.decode(from: ByteBuffer()) }
       ),
       (
         "job", "JobResponse",

@@ -27,6 +27,11 @@ package struct AppStoreServerAddresses: Hashable, Sendable, CustomStringConverti
     }
   }
 
+  /// Whether both are plain HTTP, which is possible to this machine only.
+  package var areOfThisMachine: Bool {
+    [production, sandbox].allSatisfy { $0.description.lowercased().hasPrefix("http://") }
+  }
+
   /// As ``init(parsing:)`` reads it.
   package var description: String { "production=\(production),sandbox=\(sandbox)" }
 

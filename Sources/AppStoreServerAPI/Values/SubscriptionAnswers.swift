@@ -14,8 +14,8 @@ package struct SubscriptionStatuses: Hashable, Sendable {
     package let status: Int64
     /// JWS of the latest transaction, not verified.
     package let signedTransactionInfo: String
-    /// JWS, not verified.
-    package let signedRenewalInfo: String
+    /// JWS, not verified. Nil for a member of a family: Apple's libraries do not require it.
+    package let signedRenewalInfo: String?
 
     /// Nil for a status that is not known.
     package var knownStatus: SubscriptionStatus? { SubscriptionStatus(rawValue: status) }
@@ -29,6 +29,11 @@ package struct SubscriptionStatuses: Hashable, Sendable {
 
   /// Those of all groups.
   package var subscriptions: [Subscription] { groups.flatMap(\.subscriptions) }
+
+  /// The latest transactions, each with its renewal info.
+  package var signedPayloads: [String] {
+    subscriptions.flatMap { [$0.signedTransactionInfo, $0.signedRenewalInfo].compactMap(\.self) }
+  }
 
   init(_ fields: PayloadFields) throws(PayloadError) {
     var groups: [Group] = []
@@ -56,7 +61,7 @@ extension SubscriptionStatuses.Subscription {
       try fields.requiredIdentifier("originalTransactionId"))
     status = try fields.required("status", try fields.integer("status"))
     signedTransactionInfo = try fields.requiredIdentifier("signedTransactionInfo")
-    signedRenewalInfo = try fields.requiredIdentifier("signedRenewalInfo")
+    signedRenewalInfo = try fields.identifier("signedRenewalInfo")
   }
 }
 

@@ -45,6 +45,8 @@ package struct LinkDecision: Hashable, Sendable {
   ///   - standing: of the link to `existing`.
   ///   - isFixed: whether the target is an app transaction whose account was decided by name. No
   ///     claim moves it (R71).
+  ///   - mayTake: whether the submission may take a chain from an account. One of an import may not,
+  ///     whatever the policy (R90).
   ///   - policy: the policy for claims in this app and environment.
   ///   - isWithinLimit: whether `named` may be granted one more claim. Called only if the claim
   ///     would be granted otherwise.
@@ -56,7 +58,8 @@ package struct LinkDecision: Hashable, Sendable {
   package static func decide(
     existing: AccountID?, named: AccountID?, byToken: AccountID?, byAppTransaction: AccountID?,
     byPreviousChain: AccountID?, standing: LinkStanding = .named, isFixed: Bool = false,
-    isNamedUnsigned: Bool, policy: LinkPolicy, isWithinLimit: () throws -> Bool,
+    isNamedUnsigned: Bool, mayTake: Bool = true, policy: LinkPolicy,
+    isWithinLimit: () throws -> Bool,
     hasRoom: (AccountID) throws -> Bool, confersNow: () throws -> Bool
   ) rethrows -> LinkDecision {
     if let existing {
@@ -64,7 +67,7 @@ package struct LinkDecision: Hashable, Sendable {
       guard let named, named != existing else {
         return LinkDecision(accountID: existing, reason: nil)
       }
-      if isNamedUnsigned {
+      if isNamedUnsigned || !mayTake {
         return LinkDecision(accountID: existing, reason: nil, refusal: .policy)
       }
       let isGranted =

@@ -1,4 +1,4 @@
-import EntitlementDomain
+package import EntitlementDomain
 package import EntitlementStore
 
 /// Performs an explicit change of links (R46): validates the request, writes it to the store, and
@@ -22,11 +22,13 @@ package struct AuditedChange: Sendable {
     self.customersChanged = customersChanged
   }
 
+  /// - Parameter keepsBoundTokens: as ``LinkRequest/keepsBoundTokens``.
   /// - Throws: ``ServiceError`` for a scope that is not in the catalog, for text that is empty, too
   ///   long or contains a NUL, and for a refusal of the store. Nothing was changed then.
-  func perform(_ change: LinkRequest.Change, in scope: AppScope, _ audit: ChangeAudit)
-    async throws(ServiceError) -> LinkReceipt
-  {
+  package func perform(
+    _ change: LinkRequest.Change, in scope: AppScope, _ audit: ChangeAudit,
+    keepsBoundTokens: Bool = false
+  ) async throws(ServiceError) -> LinkReceipt {
     let snapshot = catalog.snapshot
     try snapshot.checkServed(scope)
     let terms = LinkChangeTerms(change)
@@ -41,7 +43,8 @@ package struct AuditedChange: Sendable {
       answer = try await store.perform(
         LinkRequest(
           scope: scope, change: change, onBehalfOf: audit.onBehalfOf, reason: audit.reason,
-          at: clock.now(), catalog: snapshot.catalog, caller: audit.caller))
+          at: clock.now(), catalog: snapshot.catalog, caller: audit.caller,
+          keepsBoundTokens: keepsBoundTokens))
     } catch {
       throw ServiceError(error)
     }

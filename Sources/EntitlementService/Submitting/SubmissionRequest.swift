@@ -16,6 +16,8 @@ package struct TransactionSubmission: Sendable {
   package var accountID: AccountID?
   /// The anonymous account that is merged into `accountID` (R75).
   package var anonymousAccountID: AccountID?
+  /// Whether the account gets purchases without an owner only (R90).
+  package var takesNothing: Bool
   package var priority: WorkPriority
   /// Where the request comes from. Sources take turns.
   package var source: WorkSource
@@ -25,13 +27,14 @@ package struct TransactionSubmission: Sendable {
   /// - Parameter signedPayloads: One for each item. Equal ones are kept once.
   package init(
     signedPayloads: [[UInt8]], bundleID: BundleID? = nil, accountID: AccountID? = nil,
-    anonymousAccountID: AccountID? = nil, priority: WorkPriority = .interactive,
-    source: WorkSource = .server,
+    anonymousAccountID: AccountID? = nil, takesNothing: Bool = false,
+    priority: WorkPriority = .interactive, source: WorkSource = .server,
     permits: @escaping @Sendable (AppScope) -> Bool = { _ in true }
   ) {
     self.bundleID = bundleID
     self.accountID = accountID
     self.anonymousAccountID = anonymousAccountID
+    self.takesNothing = takesNothing
     self.priority = priority
     var indices: [Payload: Int] = [:]
     var distinct: [[UInt8]] = []

@@ -82,7 +82,7 @@ package struct SubmissionService: Sendable {
       Submission(
         facts: facts.map(\.fact), accountID: request.accountID,
         anonymousAccountID: request.anonymousAccountID, receivedAt: clock.now(),
-        catalog: snapshot.catalog),
+        catalog: snapshot.catalog, takesNothing: request.takesNothing),
       unless: isCancelled)
     for (entry, result) in zip(facts, results(of: facts.map(\.fact), from: receipt)) {
       items[entry.position] = result

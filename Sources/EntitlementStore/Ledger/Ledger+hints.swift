@@ -44,7 +44,7 @@ extension Ledger {
     try setAccount(
       ScopedAccount(chain.scope, account), of: target,
       reason: isNamed ? .named : .appTransaction, standing: isNamed ? .named : .hinted)
-    if isRefused { try contest(target, of: chain) }
+    if isRefused, !context.takesNothing { try contest(target, of: chain) }
   }
 
   // MARK: Teaching
@@ -57,11 +57,14 @@ extension Ledger {
       let standing = try view.standingFact(ScopedFact(fact.scope, fact.key)),
       standing.target == fact.target
     else { return }
+    let chain = ScopedTarget(fact.scope, fact.target)
+    // Of another account's purchase, an import shows nothing (R90).
+    if context.takesNothing, affected[chain]?.refusal != nil { return }
     let hints = FactHints(fact)
     try present(
       tokens: [hints.appAccountToken].compactMap(\.self),
       appTransactions: [hints.appTransactionID].compactMap(\.self),
-      of: ScopedTarget(fact.scope, fact.target),
+      of: chain,
       for: ScopedAccount(fact.scope, claim.account(in: fact.scope)))
   }
 

@@ -102,13 +102,13 @@ extension Ledger {
   }
 
   /// A signed claim shows a target and its hints for a second account, also when it is refused
-  /// (R70).
+  /// (R70). That of an import does not (R90).
   ///
   /// - Parameter row: the row before the claim.
   private mutating func noteClaim(
     of target: ScopedTarget, _ row: LinkRow, by claim: SubmissionClaim
   ) throws {
-    if claim.isUnsigned(for: target) { return }
+    if claim.isUnsigned(for: target) || context.takesNothing { return }
     let isGranted = affected[target]?.refusal == nil
     // What was linked without a signed submission was not presented before. A refused claim does not
     // contest what was decided by name.
@@ -132,7 +132,7 @@ extension Ledger {
       existing: row.account, named: named, byToken: hinted.byToken?.id,
       byAppTransaction: hinted.byAppTransaction?.id, byPreviousChain: hinted.byPreviousChain?.id,
       standing: row.standing, isFixed: row.standing == .decided && target.unlinkedSubject == nil,
-      isNamedUnsigned: claim?.isUnsigned(for: target) ?? false,
+      isNamedUnsigned: claim?.isUnsigned(for: target) ?? false, mayTake: !context.takesNothing,
       policy: context.catalog.linkPolicy(in: scope),
       isWithinLimit: { try isWithinLimit(named, in: scope) },
       hasRoom: { try hasRoom(ScopedAccount(scope, $0), for: target) },

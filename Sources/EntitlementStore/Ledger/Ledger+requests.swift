@@ -62,7 +62,8 @@ extension Ledger {
     case .bindToken(let token, let account):
       let token = ScopedToken(scope, token)
       guard let account else { return try forget(token) }
-      return try bind(token, to: ScopedAccount(scope, account))
+      return try bind(
+        token, to: ScopedAccount(scope, account), keepsBound: request.keepsBoundTokens)
     }
   }
 
@@ -139,13 +140,16 @@ extension Ledger {
     return .changed
   }
 
-  private mutating func bind(_ token: ScopedToken, to name: ScopedAccount) throws
-    -> RequestOutcome
-  {
+  private mutating func bind(
+    _ token: ScopedToken, to name: ScopedAccount, keepsBound: Bool
+  ) throws -> RequestOutcome {
     let account = try owner(name)
     let known = try view.token(token)
     if known?.state == .bound, known?.account == account.id {
       return .unchanged([account.subject])
+    }
+    if keepsBound, known?.state == .bound, known?.account != nil {
+      return .refused(.linkedElsewhere)
     }
     try ensureAccount(account)
     affected.add(.linked, to: account)

@@ -39,7 +39,7 @@ package struct Ledger<Reader: LedgerReading> {
   {
     let context = WriteContext(
       at: submission.receivedAt, jobsAt: submission.jobsAt ?? submission.receivedAt,
-      catalog: submission.catalog)
+      catalog: submission.catalog, takesNothing: submission.takesNothing)
     return try write(context) { ledger in try ledger.merge(submission) }
   }
 
@@ -179,6 +179,8 @@ struct WriteContext {
   var caller = AuditCaller.server
   /// The catalog for the decision on claims and the review of notifications.
   var catalog = Catalog()
+  /// Whether a submission takes nothing from an account (R90).
+  var takesNothing = false
 }
 
 /// The targets and accounts that one write affects, in the order in which the write reached them:

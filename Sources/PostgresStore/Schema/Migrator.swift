@@ -171,6 +171,7 @@ struct MigrationFile: Sendable {
     MigrationFile(number: 8, name: "arrivals", sql: PackageResources._008_arrivals_sql),
     MigrationFile(number: 9, name: "jobs", sql: PackageResources._009_jobs_sql),
     MigrationFile(number: 10, name: "consumption", sql: PackageResources._010_consumption_sql),
+    MigrationFile(number: 11, name: "imports", sql: PackageResources._011_imports_sql),
   ]
 
   /// The SHA-256 of the SQL.

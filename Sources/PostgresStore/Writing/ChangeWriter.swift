@@ -358,6 +358,9 @@ struct ChangeWriter {
       add(
         WriteStatements.eraseAccounts,
         [.int64s(erased.map { scopes[$0.scope] }), .texts(erased.map(\.id.rawValue))])
+      add(
+        ImportStatements.erase,
+        [.int64s(erased.map { scopes[$0.scope] }), .texts(erased.map(\.id.rawValue))])
     }
     let writes = changes.linkEvents
     if writes.isEmpty { return }

@@ -178,6 +178,9 @@ struct ServeCommand: AsyncParsableCommand {
       """
       : "# Its time is the system's: development_clock needs --clock virtual, and another environment "
         + "than Production."
+    // Below the simulator's own rates, as the client is below Apple's.
+    let factor = min(max(rateFactor * 0.8, 0.001), 10_000)
+    let rate = rateFactor == 1 ? "" : "\n  rate_factor: \(factor)"
     return """
       # Settings of entitled, for the file of --config:
       trust_roots: ['\(root)']
@@ -188,7 +191,7 @@ struct ServeCommand: AsyncParsableCommand {
           - issuer_id: \(key.issuerID)
             key_id: \(key.keyID)
             private_key_file: '\(file.replacing("'", with: "''"))'
-            bundle_ids: [\(SimulatedApp.bundleID)]
+            bundle_ids: [\(SimulatedApp.bundleID)]\(rate)
       # Other clients of the API have the same key, and the URL \(url)
       """
   }

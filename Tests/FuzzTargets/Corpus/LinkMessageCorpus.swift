@@ -3,6 +3,7 @@ import Wire
 
 /// Seeds of ``MessageProbe``: messages about links, histories, watches, jobs and consumption.
 /// Seeds of ``MessageProbe``: messages about links, histories, watches, jobs and offers.
+/// Seeds of ``MessageProbe``: messages about links, histories, watches, jobs and imports.
 enum LinkMessageCorpus {
   static func messages(scope: AppScope, events: [FeedEvent]) -> [MessageCorpus.Messages] {
     [
@@ -10,6 +11,7 @@ enum LinkMessageCorpus {
       appStore(scope),
       consumption(scope),
       offers(scope),
+      imports(scope),
     ]
   }
 
@@ -285,6 +287,44 @@ enum LinkMessageCorpus {
       SignOfferResponse(
         signature: "s", keyID: "k", nonce: "n", timestamp: 1, expiresAt: 2,
         allowsIntroductoryOffer: true, verdict: verdict))
+    return messages
+  }
+
+  private static func imports(_ scope: AppScope) -> MessageCorpus.Messages {
+    let entry = ImportEntry(
+      importID: "i", bundleID: scope.bundleID, author: "o", beganAt: 1, lastRow: 2,
+      counts: [ImportCount(state: .failed, failure: .conflict, count: 3)])
+    var messages = MessageCorpus.Messages()
+    messages.add(
+      ImportAccountsRequest(
+        importID: "i", bundleID: scope.bundleID,
+        rows: [
+          ImportedAccount(
+            row: 1, accountID: "a", transactionID: "1", appAccountToken: "t",
+            environment: scope.environment, asksSandboxToo: true)
+        ],
+        isDryRun: true, onBehalfOf: "b", reason: "r"))
+    messages.add(
+      ImportAccountsResponse(results: [
+        ImportRowResult(row: 1, state: .failed, failure: .refused, detail: "d", isKnown: true)
+      ]))
+    messages.add(GetImportRequest(importID: "i"))
+    messages.add(GetImportResponse(accountImport: entry))
+    messages.add(ListImportsRequest(bundleID: scope.bundleID, pageSize: 100, pageToken: "1"))
+    messages.add(ListImportsResponse(imports: [entry], nextPageToken: "2"))
+    messages.add(
+      ListImportRowsRequest(importID: "i", state: .done, pageSize: 100, pageToken: "1"))
+    messages.add(
+      ListImportRowsResponse(
+        rows: [
+          ImportRowEntry(
+            row: 1, accountID: "a", transactionID: "1", appAccountToken: "t",
+            environment: scope.environment, state: .waiting, failure: .invalid, detail: "d",
+            changedAt: 1, dueAt: 2)
+        ], nextPageToken: "2"))
+    messages.add(
+      ChangeImportRequest(importID: "i", action: .retry, onBehalfOf: "b", reason: "r"))
+    messages.add(ChangeImportResponse(changedRows: 1, isComplete: true))
     return messages
   }
 

@@ -96,6 +96,11 @@ package enum MessageProbe {
     Kind(GetOfferEligibilityRequest.self), Kind(GetOfferEligibilityResponse.self),
     Kind(SignPromotionalOfferRequest.self), Kind(SignIntroductoryOfferEligibilityRequest.self),
     Kind(SignOfferResponse.self),
+    Kind(ImportAccountsRequest.self), Kind(ImportAccountsResponse.self),
+    Kind(GetImportRequest.self), Kind(GetImportResponse.self),
+    Kind(ListImportsRequest.self), Kind(ListImportsResponse.self),
+    Kind(ListImportRowsRequest.self), Kind(ListImportRowsResponse.self),
+    Kind(ChangeImportRequest.self), Kind(ChangeImportResponse.self),
   ]
 
   private static func check<Message: WireMessage & Equatable>(

@@ -101,6 +101,25 @@ struct AppStoreSettingsTests {
     #expect(without.errors.contains("$CREDENTIALS_DIRECTORY is not set"), "\(without.errors)")
   }
 
+  @Test func `higher rates than Apple's are for a simulator on this machine`() async throws {
+    func check(_ factor: String, _ more: String = "") async throws -> ProgramRun {
+      try await self.check(section(element()) + "  rate_factor: \(factor)\n" + more)
+    }
+    let simulator = "app_store_api: production=http://127.0.0.1:1,sandbox=http://127.0.0.1:1\n"
+    #expect(try await check("40", simulator).exit == .code(0))
+    #expect(try await check("0.5").exit == .code(0))
+    for more in ["", "app_store_api: production=http://127.0.0.1:1\n"] {
+      let refused = try await check("40", more)
+      #expect(refused.exit == .code(78))
+      #expect(refused.errors.contains("app_store.rate_factor: more than 0.8 of Apple's rates"))
+    }
+    for factor in ["0", "fast", "nan", "1e9"] {
+      let refused = try await check(factor, simulator)
+      #expect(refused.exit == .code(78))
+      #expect(refused.errors.contains("app_store.rate_factor: error: a number from 0.001"))
+    }
+  }
+
   @Test func `each mistake is told with its place, and no key is shown`() async throws {
     let open = try Self.secret(bench, pem, "open.p8", mode: 0o644)
     let other = try Self.secret(bench, "hello", "other.p8")

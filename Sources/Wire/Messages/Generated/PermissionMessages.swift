@@ -20,7 +20,7 @@ package enum Permission: Int, Hashable, Sendable, CaseIterable {
   case link = 6
   /// Gives and withdraws grants.
   case grant = 7
-  /// Imports responses that are not signed.
+  /// Imports responses that are not signed, and accounts with their transactions.
   case importArchives = 8
   /// Exports all data of a customer.
   case export = 9

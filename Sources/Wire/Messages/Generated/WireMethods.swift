@@ -340,6 +340,35 @@ package enum WireMethods {
     service: ServiceNames.jobs, name: "ReconcileNotifications",
     idempotency: .idempotent, permission: .jobs)
 
+  /// Adds rows to an import, which begins with its first row. What is answered is stored, and done
+  /// as soon as the App Store allows. A row whose number is known is not changed, so that a call
+  /// can be repeated. FAILED_PRECONDITION if the server has no key of the App Store Server API for
+  /// the app, or if the import is of another app; RESOURCE_EXHAUSTED if too many rows are stored.
+  package static let importAccounts = WireMethod<ImportAccountsRequest, ImportAccountsResponse>(
+    service: ServiceNames.migration, name: "ImportAccounts",
+    idempotency: .idempotent, permission: .importArchives)
+
+  /// How far an import is. NOT_FOUND if no row of it is stored.
+  package static let getImport = WireMethod<GetImportRequest, GetImportResponse>(
+    service: ServiceNames.migration, name: "GetImport",
+    idempotency: .noSideEffects, permission: .importArchives)
+
+  /// All imports, in the order in which they began, without their counts.
+  package static let listImports = WireMethod<ListImportsRequest, ListImportsResponse>(
+    service: ServiceNames.migration, name: "ListImports",
+    idempotency: .noSideEffects, permission: .importArchives)
+
+  /// The rows of an import in one state, in the order of their numbers.
+  package static let listImportRows = WireMethod<ListImportRowsRequest, ListImportRowsResponse>(
+    service: ServiceNames.migration, name: "ListImportRows",
+    idempotency: .noSideEffects, permission: .importArchives)
+
+  /// Cancels what waits, does failed and cancelled rows again, or deletes an import with its
+  /// report.
+  package static let changeImport = WireMethod<ChangeImportRequest, ChangeImportResponse>(
+    service: ServiceNames.migration, name: "ChangeImport",
+    idempotency: .idempotent, permission: .importArchives)
+
   /// All offers of an app, with the verdict for one customer. An unknown customer is not an error,
   /// but a new one.
   package static let getOfferEligibility = WireMethod<GetOfferEligibilityRequest, GetOfferEligibilityResponse>(
@@ -435,6 +464,11 @@ package enum WireMethods {
     "\(ServiceNames.jobs)/RetryJob": .jobs,
     "\(ServiceNames.jobs)/CancelJob": .jobs,
     "\(ServiceNames.jobs)/ReconcileNotifications": .jobs,
+    "\(ServiceNames.migration)/ImportAccounts": .importArchives,
+    "\(ServiceNames.migration)/GetImport": .importArchives,
+    "\(ServiceNames.migration)/ListImports": .importArchives,
+    "\(ServiceNames.migration)/ListImportRows": .importArchives,
+    "\(ServiceNames.migration)/ChangeImport": .importArchives,
     "\(ServiceNames.offers)/GetOfferEligibility": .offers,
     "\(ServiceNames.offers)/SignPromotionalOffer": .offers,
     "\(ServiceNames.offers)/SignIntroductoryOfferEligibility": .offers,
@@ -504,6 +538,11 @@ package enum WireMethods {
     MethodDescription(retryJob, isServerStreaming: false),
     MethodDescription(cancelJob, isServerStreaming: false),
     MethodDescription(reconcileNotifications, isServerStreaming: false),
+    MethodDescription(importAccounts, isServerStreaming: false),
+    MethodDescription(getImport, isServerStreaming: false),
+    MethodDescription(listImports, isServerStreaming: false),
+    MethodDescription(listImportRows, isServerStreaming: false),
+    MethodDescription(changeImport, isServerStreaming: false),
     MethodDescription(getOfferEligibility, isServerStreaming: false),
     MethodDescription(signPromotionalOffer, isServerStreaming: false),
     MethodDescription(signIntroductoryOfferEligibility, isServerStreaming: false),
@@ -523,6 +562,7 @@ package enum ServiceNames {
   package static let audit = "entitle.v1.AuditService"
   package static let consumption = "entitle.v1.ConsumptionService"
   package static let jobs = "entitle.v1.JobService"
+  package static let migration = "entitle.v1.MigrationService"
   package static let offers = "entitle.v1.OfferService"
   package static let health = "grpc.health.v1.Health"
 }

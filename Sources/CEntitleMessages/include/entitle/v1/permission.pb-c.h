@@ -57,7 +57,7 @@ typedef enum _Entitle__V1__Permission {
    */
   ENTITLE__V1__PERMISSION__PERMISSION_GRANT = 7,
   /*
-   * Imports responses that are not signed.
+   * Imports responses that are not signed, and accounts with their transactions.
    */
   ENTITLE__V1__PERMISSION__PERMISSION_IMPORT = 8,
   /*

@@ -1,0 +1,350 @@
+package import EntitlementDomain
+package import EntitlementStore
+
+/// Imports of accounts, for operators (R89). What does the work is elsewhere.
+package struct ImportRecords: Sendable {
+  private let store: any EntitlementStore
+  private let catalog: CatalogHolder
+  private let reach: JobRecords.Reach
+  private let jobClock: ServiceClock
+
+  /// - Parameter jobClock: the clock of all moments of jobs: the system's, unless a test replaces it.
+  package init(
+    store: any EntitlementStore, catalog: CatalogHolder, jobClock: ServiceClock = .system,
+    reach: @escaping JobRecords.Reach
+  ) {
+    self.store = store
+    self.catalog = catalog
+    self.reach = reach
+    self.jobClock = jobClock
+  }
+
+  // MARK: Adding
+
+  /// Adds rows, or tells what would become of them.
+  ///
+  /// - Parameter permits: Whether the caller may use an app and environment.
+  /// - Returns: one outcome for each row, in order.
+  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for a name or an app that is not
+  ///   valid, and for rows that are not in order; ``ServiceError/Code-swift.enum/failedPrecondition``
+  ///   when this server has no key for the app, or the import is of another app;
+  ///   ``ServiceError/Code-swift.enum/resourceExhausted`` when too many rows are stored.
+  package func add(
+    _ accounts: [AccountToImport], to name: String, of app: BundleID, isDryRun: Bool,
+    permits: (AppScope) -> Bool, _ audit: ChangeAudit
+  ) async throws(ServiceError) -> [AccountImportAnswer.Outcome] {
+    let name = try Self.checked(name)
+    try audit.checkImport()
+    let environments = try environments(of: app).filter {
+      permits(AppScope(bundleID: app, environment: $0))
+    }
+    for (former, next) in zip(accounts, accounts.dropFirst()) where former.row >= next.row {
+      throw ServiceError(
+        .invalidArgument(field: "rows"), "the rows are not in the order of their numbers")
+    }
+    guard let first = accounts.first, first.row > 0, let last = accounts.last else {
+      throw ServiceError(.invalidArgument(field: "rows"), "a row needs a number of at least 1")
+    }
+    let now = jobClock.now()
+    var batch = AccountImportBatch(
+      name: name,
+      rows: accounts.map {
+        $0.row(of: name, app: app, environments: environments, at: now)
+      },
+      at: now, author: audit.caller.name, isDryRun: true)
+    let stored = try await summary(of: name)
+    if let stored, stored.bundleID != app {
+      throw ServiceError(.failedPrecondition, "an import with this id is of another app")
+    }
+    if isDryRun { return try await checkLinks(of: outcomes(of: batch)) }
+    var isNew = true
+    // A repeated call stores nothing, and leaves no entry (R76).
+    if let stored, stored.lastRow >= last.row {
+      isNew = try await outcomes(of: batch).contains { !$0.wasKnown }
+    }
+    if isNew {
+      try await record("ImportAccounts", name, of: batch.rows[0].scope, audit)
+    }
+    batch.isDryRun = false
+    return try await outcomes(of: batch)
+  }
+
+  private func outcomes(
+    of batch: AccountImportBatch
+  ) async throws(ServiceError) -> [AccountImportAnswer.Outcome] {
+    switch try await asking({ () throws(StoreError) in try await store.add(batch) }) {
+    case .rows(let outcomes): return outcomes
+    case .full:
+      throw ServiceError(
+        .resourceExhausted,
+        "the imports would have more than \(AccountImportLimits.rows) rows: delete those that are "
+          + "done")
+    }
+  }
+
+  /// Finds rows whose transaction belongs to another account now.
+  private func checkLinks(
+    of outcomes: [AccountImportAnswer.Outcome]
+  ) async throws(ServiceError) -> [AccountImportAnswer.Outcome] {
+    var outcomes = outcomes
+    for index in outcomes.indices {
+      let row = outcomes[index].row
+      guard !outcomes[index].wasKnown, row.state == .waiting else { continue }
+      let owner = try await account(.transaction(row.transaction), in: row.scope)
+      guard let owner, owner != row.account else { continue }
+      // The account of the row may be an alias.
+      if owner == (try await account(.account(row.account), in: row.scope)) { continue }
+      outcomes[index].row.state = .failed
+      outcomes[index].row.reason = .linkedElsewhere
+      outcomes[index].row.detail = "the purchase belongs to another account"
+    }
+    return outcomes
+  }
+
+  private func account(
+    _ selector: CustomerSelector, in scope: AppScope
+  ) async throws(ServiceError) -> AccountID? {
+    let found = try await asking { () throws(StoreError) in
+      try await store.resolve(selector, in: scope)
+    }
+    if case .account(_, let account) = found.subject { return account }
+    return nil
+  }
+
+  // MARK: Queries
+
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown import, and for one of an app that
+  ///   the caller may not use.
+  package func summary(
+    of name: String, permits: (AppScope) -> Bool
+  ) async throws(ServiceError) -> AccountImportSummary {
+    guard let summary = try await summary(of: try Self.checked(name)),
+      Self.permits(summary.bundleID, permits)
+    else { throw Self.unknown }
+    return summary
+  }
+
+  /// A page of the imports.
+  ///
+  /// - Parameter app: only of this one; nil: all.
+  /// - Returns: those of the page that are selected, and the id after which the next page begins; nil at
+  ///   the end.
+  package func imports(
+    of app: BundleID?, after: Int64, limit: Int
+  ) async throws(ServiceError) -> (imports: [AccountImportSummary], next: Int64?) {
+    let page = try await asking { () throws(StoreError) in
+      try await store.imports(.after(after, limit: limit))
+    }
+    return (
+      page.filter { app == nil || $0.bundleID == app }, page.count == limit ? page.last?.id : nil
+    )
+  }
+
+  /// A page of the rows of an import, and the number after which the next page begins; nil at the end.
+  ///
+  /// - Throws: As ``summary(of:permits:)``.
+  package func rows(
+    of name: String, in state: AccountImportRow.State, after: Int64, limit: Int,
+    permits: (AppScope) -> Bool
+  ) async throws(ServiceError) -> (rows: [AccountImportRow], next: Int64?) {
+    let summary = try await summary(of: name, permits: permits)
+    let rows = try await asking { () throws(StoreError) in
+      try await store.importRows(
+        AccountImportRowQuery(name: summary.name, state: state, after: after, limit: limit))
+    }
+    return (rows, rows.count == limit ? rows.last?.place.number : nil)
+  }
+
+  // MARK: Changes
+
+  /// Batches of one call of ``change(_:_:permits:_:)``.
+  private static let batches = 25
+
+  /// Changes the rows of an import, with an entry of the audit trail if there are any.
+  ///
+  /// - Returns: how many rows were changed, and whether all of them were.
+  /// - Throws: As ``summary(of:permits:)``; ``ServiceError/Code-swift.enum/failedPrecondition`` when rows are
+  ///   to be done again and this server has no key for the app.
+  package func change(
+    _ name: String, _ kind: AccountImportChange.Kind, permits: (AppScope) -> Bool,
+    _ audit: ChangeAudit
+  ) async throws(ServiceError) -> (count: Int, isComplete: Bool) {
+    try audit.checkImport()
+    let summary = try await summary(of: name, permits: permits)
+    let affected: [AccountImportRow.State] =
+      switch kind {
+      case .cancel: [.waiting]
+      case .retry: [.failed, .cancelled]
+      case .delete: AccountImportRow.State.allCases
+      }
+    let environments =
+      kind == .retry
+      ? try environments(of: summary.bundleID) : [StoreEnvironment.production, .sandbox]
+    // An import whose accounts were deleted has no rows, and can be deleted.
+    guard kind == .delete || affected.contains(where: { summary.count($0) > 0 }) else {
+      return (0, true)
+    }
+    let scope = AppScope(
+      bundleID: summary.bundleID,
+      environment: environments.contains(.production) ? .production : .sandbox)
+    let method =
+      switch kind {
+      case .cancel: "CancelImport"
+      case .retry: "RetryImport"
+      case .delete: "DeleteImport"
+      }
+    try await record(method, summary.name, of: scope, audit)
+    var count = 0
+    for _ in 0..<Self.batches {
+      let changed = try await asking { () throws(StoreError) in
+        try await store.change(
+          AccountImportChange(name: summary.name, kind: kind, at: jobClock.now()))
+      }
+      count += changed ?? 0
+      if (changed ?? 0) < AccountImportLimits.changedRows { return (count, true) }
+    }
+    return (count, false)
+  }
+
+  // MARK: Steps
+
+  private func environments(of app: BundleID) throws(ServiceError) -> Set<StoreEnvironment> {
+    _ = try catalog.snapshot.app(app)
+    let environments = reach(app)
+    guard !environments.isEmpty else {
+      throw ServiceError(
+        .failedPrecondition, "this server has no key of the App Store Server API for \(app)")
+    }
+    return environments
+  }
+
+  private func summary(
+    of name: AccountImportName
+  ) async throws(ServiceError) -> AccountImportSummary? {
+    try await asking { () throws(StoreError) in try await store.imports(.named(name)) }.first
+  }
+
+  private func record(
+    _ method: String, _ name: AccountImportName, of scope: AppScope, _ audit: ChangeAudit
+  ) async throws(ServiceError) {
+    let call = AuditCall(
+      method: method, caller: audit.caller, scope: scope, onBehalfOf: audit.onBehalfOf,
+      reason: audit.reason, subject: "import \(name)", at: jobClock.now())
+    try await asking { () throws(StoreError) in try await store.record(call) }
+  }
+
+  private func asking<Answer>(
+    _ body: () async throws(StoreError) -> Answer
+  ) async throws(ServiceError) -> Answer {
+    do throws(StoreError) {
+      return try await body()
+    } catch {
+      throw ServiceError(error)
+    }
+  }
+
+  private static func checked(_ name: String) throws(ServiceError) -> AccountImportName {
+    let isPlain = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+    guard isPlain, (1...AccountImportName.maximumLength).contains(name.utf8.count) else {
+      throw ServiceError(
+        .invalidArgument(field: "import_id"),
+        "import_id has 1 to \(AccountImportName.maximumLength) letters, digits, hyphens and "
+          + "underscores")
+    }
+    return AccountImportName(name)
+  }
+
+  private static func permits(_ app: BundleID, _ permits: (AppScope) -> Bool) -> Bool {
+    StoreEnvironment.allCases.contains { permits(AppScope(bundleID: app, environment: $0)) }
+  }
+
+  private static let unknown = ServiceError(.notFound, "the import is not known")
+}
+
+/// A row as a caller sends it.
+package struct AccountToImport: Hashable, Sendable {
+  package var row: Int64
+  package var account: AccountID
+  package var transaction: TransactionID
+  package var token: AppAccountToken?
+  package var environment: StoreEnvironment
+  /// With Production: whether the Sandbox is asked if Production does not know the transaction.
+  package var asksSandboxToo: Bool
+
+  package init(
+    row: Int64, account: AccountID, transaction: TransactionID, token: AppAccountToken? = nil,
+    environment: StoreEnvironment = .production, asksSandboxToo: Bool = false
+  ) {
+    self.row = row
+    self.account = account
+    self.transaction = transaction
+    self.token = token
+    self.environment = environment
+    self.asksSandboxToo = asksSandboxToo
+  }
+
+  /// The row to store: a failed one if it is not accepted.
+  ///
+  /// - Parameter environments: those of the app that the server serves and the caller may use.
+  fileprivate func row(
+    of name: AccountImportName, app: BundleID, environments: Set<StoreEnvironment>,
+    at now: Milliseconds
+  ) -> AccountImportRow {
+    let mayFallBack =
+      environment == .production && asksSandboxToo && environments.contains(.sandbox)
+    let asked =
+      mayFallBack && !environments.contains(.production) ? StoreEnvironment.sandbox : environment
+    var stored = AccountImportRow(
+      place: AccountImportRow.Place(name, row),
+      scope: AppScope(bundleID: app, environment: asked),
+      fallsBack: mayFallBack && asked == .production,
+      account: account, transaction: transaction,
+      token: token.map { AppAccountToken($0.rawValue.lowercased()) }, dueAt: now, changedAt: now)
+    if let problem {
+      stored.state = .failed
+      stored.reason = .invalid
+      stored.detail = problem
+      // What cannot be stored as text is left out.
+      if account.rawValue.utf8.contains(0) { stored.account = AccountID("") }
+      if transaction.rawValue.utf8.contains(0) { stored.transaction = TransactionID("") }
+      if token?.rawValue.utf8.contains(0) == true { stored.token = nil }
+    } else if !environments.contains(asked) {
+      stored.state = .failed
+      stored.reason = .notServed
+      stored.detail = "the server does not ask the App Store for this environment of the app"
+    }
+    return stored
+  }
+
+  /// What is not valid; nil if all is.
+  private var problem: String? {
+    if account.rawValue.isEmpty || account.rawValue.utf8.contains(0) {
+      return "the account is empty or contains a NUL"
+    }
+    let id = transaction.rawValue.utf8
+    guard (1...64).contains(id.count),
+      id.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+    else { return "a transaction id has 1 to 64 digits" }
+    if let token, TokenNamespace(token.rawValue) == nil {
+      return "the app account token is not a UUID"
+    }
+    if ![.production, .sandbox].contains(environment) {
+      return "the App Store serves no environment \(environment.rawValue)"
+    }
+    return nil
+  }
+}
+
+extension ChangeAudit {
+  fileprivate func checkImport() throws(ServiceError) {
+    if !reason.isEmpty { try RequestText.check(reason, as: "reason", limit: LinkLimits.reason) }
+    try RequestText.checkOnBehalfOf(onBehalfOf)
+  }
+}

@@ -1,0 +1,424 @@
+package import EntitlementDomain
+
+/// Names an import of accounts. The caller chooses it: at most ``maximumLength`` bytes.
+package struct AccountImportName: Hashable, Sendable, CustomStringConvertible,
+  ExpressibleByStringLiteral
+{
+  package let rawValue: String
+
+  package static let maximumLength = 64
+
+  package init(_ rawValue: String) { self.rawValue = rawValue }
+
+  package init(stringLiteral value: String) { self.init(value) }
+
+  package var description: String { rawValue }
+}
+
+/// One customer of an import of accounts (R89): an account, and any transaction of its purchases. The App
+/// Store is asked for the whole history, which is linked to the account.
+package struct AccountImportRow: Hashable, Sendable {
+  /// Raw values are stored and the numbers on the wire.
+  package enum State: Int, Hashable, Sendable, CaseIterable {
+    /// It is to be done, or is being done.
+    case waiting = 1
+    /// What the App Store knows is stored and linked.
+    case done = 2
+    /// It was not accepted, or failed for good. ``AccountImportRow/reason`` says why.
+    case failed = 3
+    /// An earlier row has the same account and transaction. Nothing is done for it.
+    case duplicate = 4
+    /// An operator cancelled it.
+    case cancelled = 5
+  }
+
+  /// Why a row failed. Raw values are stored and the numbers on the wire.
+  package enum Reason: Int, Hashable, Sendable, CaseIterable {
+    /// A value of the row is not valid.
+    case invalid = 1
+    /// The catalog does not accept the environment, or the server has no key for it.
+    case notServed = 2
+    /// An earlier row has another account for the same transaction.
+    case conflict = 3
+    /// The App Store knows no such transaction.
+    case unknownTransaction = 4
+    /// A purchase belongs to another account, and stays there.
+    case linkedElsewhere = 5
+    /// The account has as many purchases as it may have (R68).
+    case accountFull = 6
+    /// A request bound the token to another account.
+    case tokenElsewhere = 7
+    /// The server does not accept what the App Store listed.
+    case refused = 8
+    /// The App Store lists no purchase.
+    case nothingListed = 9
+    /// The attempts failed too often.
+    case givenUp = 10
+  }
+
+  /// Where an import names the row: the number of its line.
+  package struct Place: Hashable, Sendable {
+    package let name: AccountImportName
+    package let number: Int64
+
+    package init(_ name: AccountImportName, _ number: Int64) {
+      self.name = name
+      self.number = number
+    }
+  }
+
+  package let place: Place
+  package var scope: AppScope
+  /// Whether the Sandbox is asked too when Production does not know the transaction.
+  package var fallsBack: Bool
+  package var account: AccountID
+  /// Any transaction id of the customer, an original one, or that of an app transaction.
+  package var transaction: TransactionID
+  /// It is bound to the account (R71); nil: none.
+  package var token: AppAccountToken?
+  package var state: State
+  /// Of a failed row.
+  package var reason: Reason?
+  /// In English, for people, at most 256 bytes. Of a waiting row: why the last attempt failed or waits.
+  package var detail: String
+  /// A waiting row is attempted at this moment or later. While it is leased: when the lease ends.
+  package var dueAt: Milliseconds
+  package var lease: String?
+  /// Attempts that failed in a row. One whose lease ended counts.
+  package var failures: Int
+  /// Attempts in a row that the App Store refused.
+  package var refusals: Int
+  /// Where the next attempt continues.
+  package var cursor: String
+  package var changedAt: Milliseconds
+
+  package init(
+    place: Place, scope: AppScope, fallsBack: Bool = false, account: AccountID,
+    transaction: TransactionID, token: AppAccountToken? = nil, state: State = .waiting,
+    reason: Reason? = nil, detail: String = "", dueAt: Milliseconds, lease: String? = nil,
+    failures: Int = 0, refusals: Int = 0, cursor: String = "", changedAt: Milliseconds
+  ) {
+    self.place = place
+    self.scope = scope
+    self.fallsBack = fallsBack
+    self.account = account
+    self.transaction = transaction
+    self.token = token
+    self.state = state
+    self.reason = reason
+    self.detail = detail
+    self.dueAt = dueAt
+    self.lease = lease
+    self.failures = failures
+    self.refusals = refusals
+    self.cursor = cursor
+    self.changedAt = changedAt
+  }
+
+  /// Columns whose values may be unknown.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown state or reason.
+  package static func stored(state: Int, reason: Int) throws(StoreError) -> (State, Reason?) {
+    guard let state = State(rawValue: state), reason == 0 || Reason(rawValue: reason) != nil else {
+      throw StoreError(.corrupt, "a stored row of an import has an unknown state or reason")
+    }
+    return (state, Reason(rawValue: reason))
+  }
+}
+
+/// Rows that are added to an import. All of one call are stored in one transaction.
+package struct AccountImportBatch: Hashable, Sendable {
+  package var name: AccountImportName
+  /// In the order of their numbers, each once. The states are ``AccountImportRow/State/waiting`` and, for
+  /// a row that was not accepted, ``AccountImportRow/State/failed``.
+  package var rows: [AccountImportRow]
+  package var at: Milliseconds
+  /// Who began it, as the server knows the caller.
+  package var author: String
+  /// Nothing is stored.
+  package var isDryRun: Bool
+
+  package init(
+    name: AccountImportName, rows: [AccountImportRow], at: Milliseconds, author: String,
+    isDryRun: Bool = false
+  ) {
+    self.name = name
+    self.rows = rows
+    self.at = at
+    self.author = author
+    self.isDryRun = isDryRun
+  }
+}
+
+/// The answer to an ``AccountImportBatch``.
+package enum AccountImportAnswer: Hashable, Sendable {
+  /// One for each row, in order.
+  case rows([Outcome])
+  /// The rows of all imports would be more than ``AccountImportLimits/rows``. Nothing was stored.
+  case full
+
+  package struct Outcome: Hashable, Sendable {
+    /// As stored now, or before.
+    package var row: AccountImportRow
+    /// It was stored before.
+    package var wasKnown: Bool
+
+    package init(row: AccountImportRow, wasKnown: Bool) {
+      self.row = row
+      self.wasKnown = wasKnown
+    }
+  }
+}
+
+/// Limits of imports of accounts.
+package enum AccountImportLimits {
+  /// Rows of all imports that are stored, waiting and ended ones. Reports are kept until an operator
+  /// deletes them; a row takes some 300 bytes.
+  package static let rows: Int64 = 2_000_000
+  /// Rows in one batch.
+  package static let batch = 500
+  /// Rows that one call of ``EntitlementStore/change(_:)-imports`` changes. It bounds how long other
+  /// writes wait.
+  package static let changedRows = 2_000
+}
+
+/// An import, with how far it is.
+package struct AccountImportSummary: Hashable, Sendable {
+  package struct Count: Hashable, Sendable {
+    package var state: AccountImportRow.State
+    package var reason: AccountImportRow.Reason?
+    package var count: Int64
+
+    package init(
+      state: AccountImportRow.State, reason: AccountImportRow.Reason?, count: Int64
+    ) {
+      self.state = state
+      self.reason = reason
+      self.count = count
+    }
+  }
+
+  /// Given by the store, in the order of their beginnings.
+  package var id: Int64
+  package var name: AccountImportName
+  /// Of all its rows.
+  package var bundleID: BundleID
+  package var author: String
+  package var beganAt: Milliseconds
+  /// The number of the last stored row.
+  package var lastRow: Int64
+  /// By state and reason, without those that are zero.
+  package var counts: [Count]
+
+  package init(
+    id: Int64, name: AccountImportName, bundleID: BundleID, author: String,
+    beganAt: Milliseconds, lastRow: Int64, counts: [Count] = []
+  ) {
+    self.id = id
+    self.name = name
+    self.bundleID = bundleID
+    self.author = author
+    self.beganAt = beganAt
+    self.lastRow = lastRow
+    self.counts = counts
+  }
+
+  package func count(_ state: AccountImportRow.State) -> Int64 {
+    counts.reduce(0) { $0 + ($1.state == state ? $1.count : 0) }
+  }
+}
+
+/// Which imports to read, in the order of their ids.
+package enum AccountImportQuery: Hashable, Sendable {
+  case named(AccountImportName)
+  /// Without their counts.
+  case after(Int64, limit: Int)
+}
+
+/// Rows of an import in one state, in the order of their numbers.
+package struct AccountImportRowQuery: Hashable, Sendable {
+  package var name: AccountImportName
+  package var state: AccountImportRow.State
+  package var after: Int64
+  package var limit: Int
+
+  package init(
+    name: AccountImportName, state: AccountImportRow.State, after: Int64 = 0, limit: Int
+  ) {
+    self.name = name
+    self.state = state
+    self.after = after
+    self.limit = limit
+  }
+}
+
+/// A change of an import by an operator. Each call changes at most
+/// ``AccountImportLimits/changedRows`` rows, and is repeated until it changes none.
+package struct AccountImportChange: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
+    /// Waiting rows become cancelled ones. What is being done for one is lost, and may be stored.
+    case cancel
+    /// Failed rows, and cancelled ones, wait again, without those that were not accepted.
+    case retry
+    /// All rows are deleted, and then the import.
+    case delete
+  }
+
+  package var name: AccountImportName
+  package var kind: Kind
+  package var at: Milliseconds
+
+  package init(name: AccountImportName, kind: Kind, at: Milliseconds) {
+    self.name = name
+    self.kind = kind
+    self.at = at
+  }
+}
+
+/// Asks for waiting rows to be done by one process. A row whose lease has ended gets one more failure.
+package struct AccountImportLease: Hashable, Sendable {
+  /// Rows of these that are due, those that wait longest first in each. The scopes take turns.
+  package var scopes: [AppScope]
+  package var now: Milliseconds
+  /// Another process may lease them from then on.
+  package var until: Milliseconds
+  /// Names the lease; another text each time.
+  package var lease: String
+  package var limit: Int
+
+  package init(
+    scopes: [AppScope], now: Milliseconds, until: Milliseconds, lease: String, limit: Int
+  ) {
+    self.scopes = scopes
+    self.now = now
+    self.until = until
+    self.lease = lease
+    self.limit = limit
+  }
+}
+
+/// What the holder of a lease tells of one row.
+package struct AccountImportReport: Hashable, Sendable {
+  package enum Outcome: Hashable, Sendable {
+    case done
+    case failed(AccountImportRow.Reason, String)
+    /// It goes on from then on. The detail is empty to keep the former one.
+    case waits(until: Milliseconds, detail: String, failures: Int, refusals: Int)
+  }
+
+  package var place: AccountImportRow.Place
+  package var lease: String
+  package var outcome: Outcome
+  package var cursor: String
+  package var at: Milliseconds
+
+  package init(
+    of row: AccountImportRow, lease: String, _ outcome: Outcome, cursor: String = "",
+    at: Milliseconds
+  ) {
+    place = row.place
+    self.lease = lease
+    self.outcome = outcome
+    self.cursor = cursor
+    self.at = at
+  }
+
+  /// The columns that it sets.
+  package var state: AccountImportRow.State {
+    switch outcome {
+    case .done: .done
+    case .failed: .failed
+    case .waits: .waiting
+    }
+  }
+
+  package var reason: AccountImportRow.Reason? {
+    if case .failed(let reason, _) = outcome { reason } else { nil }
+  }
+
+  /// Nil: the former one stays.
+  package var detail: String? {
+    switch outcome {
+    case .done: ""
+    case .failed(_, let detail): detail.bounded(toBytes: 256)
+    case .waits(_, let detail, _, _): detail.isEmpty ? nil : detail.bounded(toBytes: 256)
+    }
+  }
+
+  /// Nil when it does not wait.
+  package var wait: (until: Milliseconds, failures: Int, refusals: Int)? {
+    if case .waits(let until, _, let failures, let refusals) = outcome {
+      (until, failures, refusals)
+    } else {
+      nil
+    }
+  }
+}
+
+/// Decides what becomes of the rows of a batch. Both stores call it within the transaction that stores
+/// them, so that no row is done twice.
+package struct AccountImportDecision {
+  /// What two rows that would do the same work share.
+  private struct Work: Hashable {
+    let scope: AppScope
+    let transaction: TransactionID
+  }
+
+  /// The stored rows of the import with these numbers.
+  private let known: [Int64: AccountImportRow]
+  private var work: [Work: AccountImportRow] = [:]
+
+  /// - Parameters:
+  ///   - known: stored rows of the import, among them all with the numbers of the batch.
+  ///   - twins: stored rows of any import that are waiting or done, among them all with the
+  ///     transactions of the batch.
+  package init(known: [AccountImportRow], twins: [AccountImportRow]) {
+    self.known = Dictionary(known.map { ($0.place.number, $0) }) { first, _ in first }
+    for twin in twins { note(twin) }
+  }
+
+  /// Decides on the next row.
+  package mutating func outcome(of row: AccountImportRow) -> AccountImportAnswer.Outcome {
+    if let stored = known[row.place.number] {
+      return AccountImportAnswer.Outcome(row: stored, wasKnown: true)
+    }
+    var row = row
+    if row.state == .waiting {
+      if let twin = work[Work(scope: row.scope, transaction: row.transaction)] {
+        let place = "row \(twin.place.number) of import \(twin.place.name)"
+        if twin.account == row.account, twin.token == row.token || row.token == nil {
+          row.state = .duplicate
+          row.detail = "as \(place)"
+        } else if twin.account != row.account, twin.state == .waiting {
+          // What is done shows whether the link rules give it to another account.
+          row.state = .failed
+          row.reason = .conflict
+          row.detail = "\(place) has another account for this transaction"
+        }
+      }
+      if row.state == .waiting { note(row) }
+    }
+    return AccountImportAnswer.Outcome(row: row, wasKnown: false)
+  }
+
+  /// Of two rows, the one that waits counts, else the first one.
+  private mutating func note(_ row: AccountImportRow) {
+    let key = Work(scope: row.scope, transaction: row.transaction)
+    if let former = work[key], former.state == .waiting || row.state != .waiting { return }
+    work[key] = row
+  }
+}
+
+extension AccountImportRow {
+  /// The row after it was leased.
+  package func leased(by request: AccountImportLease) -> AccountImportRow {
+    var row = self
+    if row.lease != nil {
+      row.failures += 1
+      row.detail = "the lease ended without a report"
+    }
+    row.lease = request.lease
+    row.dueAt = request.until
+    return row
+  }
+}
