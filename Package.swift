@@ -423,7 +423,8 @@ let package = Package(
       dependencies: [
         "AppStoreOperations", "AppStoreRecovery", "AppStoreServerAPI", "EntitlementDomain",
         "EntitlementService", "EntitlementStore", "RecoverySupport", "SQLiteStore",
-        "StoreSimulator", "TestSupport", "Verification", "Wire", logging, nio.core,
+        "StoreConformance", "StoreSimulator", "TestSupport", "Verification", "Wire", logging,
+        nio.core,
       ]),
     .testTarget(
       name: "DevelopmentClockTests",

@@ -15,7 +15,7 @@ extension AppStoreOperations {
   package func change(
     _ change: AppStoreChange, _ call: AppStoreCall
   ) async throws(ServiceError) -> AppStoreChangeResponse {
-    try await limited { () async throws(ServiceError) in
+    try await limited(call) { (call) async throws(ServiceError) in
       let terms = change.terms
       try ChangeAudit(
         onBehalfOf: terms.onBehalfOf, reason: terms.reason ?? "", caller: call.caller
@@ -30,32 +30,41 @@ extension AppStoreOperations {
           onBehalfOf: terms.onBehalfOf, reason: terms.reason ?? "", subject: terms.subject,
           outcome: outcome, at: clock.now())
       }
-      do throws(StoreError) {
-        try await store.record(entry(.requested))
-      } catch {
-        throw ServiceError(error)
+      return try await drained { () async throws(ServiceError) in
+        try await audited(change, until: deadline(of: call), entry)
       }
-      // What was begun goes on when the caller is gone: its end is to be in the trail.
-      let deadline = deadline(of: call)
-      let asking = Task { () -> Result<AppStoreChangeResponse, AppStoreServerError> in
-        do throws(AppStoreServerError) {
-          return .success(try await self.ask(for: change, until: deadline))
-        } catch {
-          return .failure(error)
-        }
-      }
-      let result = await asking.value
-      let outcome: AuditOutcome =
-        switch result {
-        case .success: .changed
-        case .failure(let error): error.mayHaveTakenEffect ? .unknown : .refused
-        }
-      await record(entry(outcome))
+    }
+  }
+
+  /// Asks for a change, between its two entries in the audit trail.
+  private func audited(
+    _ change: AppStoreChange, until deadline: NIODeadline, _ entry: (AuditOutcome) -> AuditCall
+  ) async throws(ServiceError) -> AppStoreChangeResponse {
+    do throws(StoreError) {
+      try await store.record(entry(.requested))
+    } catch {
+      throw ServiceError(error)
+    }
+    // Not a child task: what was begun goes on when the caller is gone, and its outcome comes into the
+    // trail. A server that stops waits for that (``drain(within:)``).
+    let asking = Task { () -> Result<AppStoreChangeResponse, AppStoreServerError> in
       do throws(AppStoreServerError) {
-        return try result.get()
+        return .success(try await self.ask(for: change, until: deadline))
       } catch {
-        throw ServiceError(error)
+        return .failure(error)
       }
+    }
+    let result = await asking.value
+    let outcome: AuditOutcome =
+      switch result {
+      case .success: .changed
+      case .failure(let error): error.mayHaveTakenEffect ? .unknown : .refused
+      }
+    await record(entry(outcome))
+    do throws(AppStoreServerError) {
+      return try result.get()
+    } catch {
+      throw ServiceError(error)
     }
   }
 
@@ -168,7 +177,7 @@ extension CheckedStatuses.Subscription {
 
   /// The next renewal, or else the end of the period.
   fileprivate var renewalDate: Milliseconds? {
-    if case .success(let payload) = renewalInfo.result,
+    if case .success(let payload)? = renewalInfo?.result,
       case .renewalInfo(let info) = payload.content,
       let date = info.bound(to: BundleID("")).renewalDate
     {
@@ -269,7 +278,13 @@ extension AppStoreChange {
         guard request.storefrontCountryCodes.allSatisfy(Self.isCountryCode) else {
           throw AppStoreServerError(invalid: "a storefront has a code of three capital letters")
         }
-      case .testNotification, .setToken, .finish: break
+      case .setToken(let request):
+        try AppStoreServerRequest.check(
+          pathValue: request.originalTransactionID.rawValue, "originalTransactionId")
+      case .finish(let request):
+        try AppStoreServerRequest.check(
+          pathValue: request.transactionID.rawValue, "transactionId")
+      case .testNotification: break
       }
     } catch {
       throw ServiceError(error)

@@ -12,7 +12,7 @@ extension AppStoreOperations {
   package func payloads(
     _ question: AppStoreQuestion, _ call: AppStoreCall
   ) async throws(ServiceError) -> CheckedPage {
-    try await limited { () async throws(ServiceError) in
+    try await limited(call) { (call) async throws(ServiceError) in
       switch question {
       case .transaction(let request):
         let (scope, jws) = try await ask(in: request.scope, orSandbox: request.orSandbox, call) {
@@ -125,7 +125,7 @@ extension AppStoreOperations {
   package func statuses(
     _ request: GetSubscriptionStatusesRequest, _ call: AppStoreCall
   ) async throws(ServiceError) -> CheckedStatuses {
-    try await limited { () async throws(ServiceError) in
+    try await limited(call) { (call) async throws(ServiceError) in
       let only = request.statuses.compactMap { SubscriptionStatus(rawValue: Int64($0.rawValue)) }
       let (scope, statuses) = try await ask(
         in: request.scope, orSandbox: request.orSandbox, call
@@ -142,13 +142,16 @@ extension AppStoreOperations {
     _ statuses: SubscriptionStatuses, stores: Bool, in scope: AppScope, _ call: AppStoreCall
   ) async throws(ServiceError) -> CheckedStatuses {
     let payloads = try await checked(
-      statuses.subscriptions.flatMap { [$0.signedTransactionInfo, $0.signedRenewalInfo] },
+      statuses.subscriptions.flatMap {
+        [$0.signedTransactionInfo, $0.signedRenewalInfo].compactMap(\.self)
+      },
       stores: stores, in: scope, call)
     var rest = payloads[...]
     var subscriptions: [CheckedStatuses.Subscription] = []
     for group in statuses.groups {
       for subscription in group.subscriptions {
-        guard let transaction = rest.popFirst(), let renewalInfo = rest.popFirst() else { break }
+        guard let transaction = rest.popFirst() else { break }
+        let renewalInfo = subscription.signedRenewalInfo == nil ? nil : rest.popFirst()
         subscriptions.append(
           CheckedStatuses.Subscription(
             groupID: group.subscriptionGroupID,
@@ -162,7 +165,7 @@ extension AppStoreOperations {
   package func extensionStatus(
     _ request: GetRenewalExtensionRequest, _ call: AppStoreCall
   ) async throws(ServiceError) -> GetRenewalExtensionResponse {
-    try await limited { () async throws(ServiceError) in
+    try await limited(call) { (call) async throws(ServiceError) in
       let status = try await ask(in: request.scope, call) {
         (client, scope, deadline) async throws(AppStoreServerError) in
         try await client.massExtensionStatus(
@@ -182,7 +185,7 @@ extension AppStoreOperations {
   package func notifications(
     _ request: ListSentNotificationsRequest, _ call: AppStoreCall
   ) async throws(ServiceError) -> CheckedNotifications {
-    try await limited { () async throws(ServiceError) in
+    try await limited(call) { (call) async throws(ServiceError) in
       let position = try request.position(now: clock.now())
       let query = try request.query(until: position.end)
       var token = position.token
@@ -210,7 +213,7 @@ extension AppStoreOperations {
   package func testNotification(
     _ request: GetTestNotificationRequest, _ call: AppStoreCall
   ) async throws(ServiceError) -> CheckedNotifications {
-    try await limited { () async throws(ServiceError) in
+    try await limited(call) { (call) async throws(ServiceError) in
       let sent = try await ask(in: request.scope, call) {
         (client, scope, deadline) async throws(AppStoreServerError) in
         try await client.testNotification(

@@ -11,7 +11,8 @@ import Wire
 package struct AppStoreOperationLimits: Hashable, Sendable {
   /// Calls of operators at a time. Each waits for Apple, and its answer may have some megabytes.
   package var calls = 16
-  /// The time of a call without a deadline.
+  /// The longest time of a call, with all its pages and their verification. An earlier deadline of the
+  /// caller ends it before.
   package var callTime = TimeAmount.seconds(60)
   /// What is left of a deadline when Apple is no longer waited for, so that the caller hears how it
   /// ended.
@@ -34,6 +35,8 @@ package final class AppStoreOperations: AppStoreDesk {
   let limits: AppStoreOperationLimits
   let logger: Logger
   private let calls = Mutex(0)
+  /// Changes that were asked for, or are about to be, and have no outcome in the audit trail yet.
+  private let changes = Mutex(0)
 
   /// - Parameter clock: of the service.
   package init(
@@ -60,8 +63,10 @@ package final class AppStoreOperations: AppStoreDesk {
   // MARK: Steps
 
   /// Runs a call if fewer than ``AppStoreOperationLimits/calls`` are in progress.
+  ///
+  /// - Parameter body: gets the call with a deadline, of ``AppStoreOperationLimits/callTime`` at most.
   func limited<Value>(
-    _ body: () async throws(ServiceError) -> Value
+    _ call: AppStoreCall, _ body: (AppStoreCall) async throws(ServiceError) -> Value
   ) async throws(ServiceError) -> Value {
     let isFree = calls.withLock { calls in
       guard calls < limits.calls else { return false }
@@ -74,8 +79,34 @@ package final class AppStoreOperations: AppStoreDesk {
         "\(limits.calls) calls of the App Store are in progress")
     }
     defer { calls.withLock { $0 -= 1 } }
+    return try await body(call.ending(by: .now() + limits.callTime))
+  }
+
+  /// Runs a change, which ``drain(within:)`` waits for.
+  func drained<Value>(
+    _ body: () async throws(ServiceError) -> Value
+  ) async throws(ServiceError) -> Value {
+    changes.withLock { $0 += 1 }
+    defer { changes.withLock { $0 -= 1 } }
     return try await body()
   }
+
+  /// Waits until every change that was begun has its outcome in the audit trail. To be called when the
+  /// client is shut down, so that none waits for Apple, and before the store closes.
+  ///
+  /// - Parameter time: the longest wait. The log has what cannot be written then.
+  package func drain(within time: Duration) async {
+    let end = ContinuousClock.now + time
+    while changes.withLock({ $0 > 0 }), ContinuousClock.now < end {
+      do {
+        try await Task.sleep(for: Self.drainInterval)
+      } catch {
+        return
+      }
+    }
+  }
+
+  private static let drainInterval = Duration.milliseconds(10)
 
   /// When Apple is no longer waited for.
   func deadline(of call: AppStoreCall) -> NIODeadline {
@@ -149,6 +180,13 @@ package final class AppStoreOperations: AppStoreDesk {
 }
 
 extension AppStoreCall {
+  /// The same call, with a deadline that is not after a moment.
+  fileprivate func ending(by limit: NIODeadline) -> AppStoreCall {
+    AppStoreCall(
+      deadline: min(deadline ?? .distantFuture, limit), source: source, caller: caller,
+      permits: permits, isCancelled: isCancelled)
+  }
+
   /// The deadline on the clock of verification.
   var instant: ContinuousClock.Instant? {
     deadline.map { ContinuousClock.now + .nanoseconds(($0 - .now()).nanoseconds) }

@@ -18,10 +18,12 @@ package struct FetchLimits: Hashable, Sendable {
   package var time = TimeAmount.seconds(30)
   /// Pages of a history, of 20 transactions each. A job fetches a longer one.
   package var pages = 50
+  /// Bytes of signed payloads after which no further page is asked for. A job fetches the rest.
+  package var bytes = 4 << 20
   /// Signed payloads in one submission.
   package var batch = 100
-  /// How long the App Store is not asked again for an id that it did not know. It may know a new
-  /// purchase a moment later.
+  /// How long the App Store is not asked again for an id that it did not know, or whose fetch stored
+  /// no customer of the id. It may know a new purchase a moment later.
   package var absenceTime = Duration.seconds(60)
   /// Ids that are remembered so; the oldest one is forgotten first.
   package var absences = 10_000
@@ -37,6 +39,36 @@ package final class CustomerFetcher: CustomerFetching {
     let selector: CustomerSelector
   }
 
+  /// What a fetch found. All but `stored` are remembered: the store is read before a fetch, so none
+  /// hides a customer that is known by now.
+  private enum Finding {
+    /// The store finds the customer by the id now.
+    case stored
+    /// The App Store does not know the id.
+    case absent
+    /// The whole customer was stored, and no such id of it is in there.
+    case otherKind
+    /// A part of the customer was stored, without the id. A job fetches the rest.
+    case unfinished
+
+    /// What callers are answered: whether the customer is stored.
+    var answer: Result<Bool, ServiceError> {
+      switch self {
+      case .stored: .success(true)
+      case .absent: .success(false)
+      case .otherKind:
+        .failure(
+          ServiceError(
+            .appStore(AppStoreFailure(.invalidRequest)),
+            "the App Store knows the id, but not as an id of this kind"))
+      case .unfinished:
+        .failure(
+          ServiceError(
+            .unavailable, "a part of the customer was fetched, and a job fetches the rest"))
+      }
+    }
+  }
+
   /// How a fetch ended.
   private enum Outcome: String, CaseIterable {
     /// Something was stored.
@@ -47,10 +79,10 @@ package final class CustomerFetcher: CustomerFetching {
   }
 
   private struct State {
-    /// The callers of each fetch in flight.
-    var flights: [Key: [FetchWaiter]] = [:]
+    /// The callers of each fetch in flight. One without any is still in flight.
+    var flights: [Key: [ObjectIdentifier: FetchWaiter]] = [:]
     var callers = 0
-    var absences: AbsentIDs<Key>
+    var absences: AbsentIDs<Key, Finding>
     var outcomes: [Outcome: Int64] = [:]
     var shed: Int64 = 0
     var absenceHits: Int64 = 0
@@ -105,7 +137,7 @@ package final class CustomerFetcher: CustomerFetching {
   // MARK: Single flight
 
   private enum Admission {
-    case absent
+    case remembered(Finding)
     case shed
     case joined
     case begun
@@ -120,9 +152,9 @@ package final class CustomerFetcher: CustomerFetching {
     let waiter = FetchWaiter()
     let now = timer.now()
     let admission = state.withLock { state -> Admission in
-      if state.absences.contains(key, now: now) {
+      if let finding = state.absences.finding(of: key, now: now) {
         state.absenceHits += 1
-        return .absent
+        return .remembered(finding)
       }
       let isInFlight = state.flights[key] != nil
       guard state.callers < limits.callers, isInFlight || state.flights.count < limits.fetches
@@ -131,11 +163,11 @@ package final class CustomerFetcher: CustomerFetching {
         return .shed
       }
       state.callers += 1
-      state.flights[key, default: []].append(waiter)
+      state.flights[key, default: [:]][ObjectIdentifier(waiter)] = waiter
       return isInFlight ? .joined : .begun
     }
     switch admission {
-    case .absent: return false
+    case .remembered(let finding): return try finding.answer.get()
     case .shed:
       throw ServiceError(
         .appStore(AppStoreFailure(.busy, isRetryable: true)),
@@ -145,21 +177,26 @@ package final class CustomerFetcher: CustomerFetching {
       Task.detached { await self.fly(key, id) }
     case .joined: break
     }
-    defer { state.withLock { $0.callers -= 1 } }
+    defer {
+      state.withLock { state in
+        state.callers -= 1
+        state.flights[key]?[ObjectIdentifier(waiter)] = nil
+      }
+    }
     return try await waiter.value()
   }
 
   private func fly(_ key: Key, _ id: TransactionID) async {
-    let result: Result<Bool, ServiceError>
+    let result: Result<Finding, ServiceError>
     do throws(ServiceError) {
-      result = .success(try await fetchAll(of: id, in: key.scope))
+      result = .success(try await fetchAll(of: id, for: key))
     } catch {
       result = .failure(error)
     }
     let outcome: Outcome =
       switch result {
-      case .success(true): .fetched
-      case .success(false): .absent
+      case .success(.stored), .success(.otherKind), .success(.unfinished): .fetched
+      case .success(.absent): .absent
       case .failure: .failed
       }
     if case .failure(let error) = result {
@@ -173,51 +210,66 @@ package final class CustomerFetcher: CustomerFetching {
     let now = timer.now()
     let waiters = state.withLock { state in
       state.outcomes[outcome, default: 0] += 1
-      if outcome == .absent { state.absences.insert(key, now: now) }
-      return state.flights.removeValue(forKey: key) ?? []
+      switch result {
+      case .success(.stored), .failure: break
+      case .success(let finding): state.absences.insert(key, finding, now: now)
+      }
+      return state.flights.removeValue(forKey: key) ?? [:]
     }
-    for waiter in waiters { waiter.finish(result) }
+    let answer = result.flatMap(\.answer)
+    for waiter in waiters.values { waiter.finish(answer) }
   }
 
   // MARK: The fetch
 
   /// All is fetched before anything is stored: what is known of a customer in part is not asked for
   /// again.
-  ///
-  /// - Returns: false if the App Store knows no transaction of the id.
   private func fetchAll(
-    of id: TransactionID, in scope: AppScope
-  ) async throws(ServiceError) -> Bool {
+    of id: TransactionID, for key: Key
+  ) async throws(ServiceError) -> Finding {
+    let scope = key.scope
     let deadline = NIODeadline.now() + limits.time
     var payloads: [String] = []
     var isComplete = true
     do throws(AppStoreServerError) {
       var revision: String?
       var pages = 0
+      var bytes = 0
       while true {
         let page = try await client.history(of: id, in: scope, from: revision, deadline: deadline)
         payloads += page.signedTransactions
         pages += 1
+        bytes += page.signedTransactions.reduce(0) { $0 + $1.utf8.count }
         guard let next = page.next else { break }
-        guard pages < limits.pages else {
+        guard pages < limits.pages, bytes < limits.bytes else {
           isComplete = false
           break
         }
         revision = next
       }
-      guard !payloads.isEmpty else { return false }
+      guard !payloads.isEmpty else { return .absent }
       let statuses = try await client.subscriptionStatuses(of: id, in: scope, deadline: deadline)
       // First: what is current is right, whatever becomes of the rest.
       payloads.insert(
         contentsOf: statuses.subscriptions.flatMap {
-          [$0.signedTransactionInfo, $0.signedRenewalInfo]
+          [$0.signedTransactionInfo, $0.signedRenewalInfo].compactMap(\.self)
         }, at: 0)
     } catch {
-      if error.errorCode == .transactionIDNotFound { return false }
+      if payloads.isEmpty, error.isAboutUnknownID { return .absent }
+      // Apple has just shown transactions of the id. A job asks for what it does not know now.
+      guard !payloads.isEmpty, error.errorCode == .transactionIDNotFound else {
+        throw ServiceError(error)
+      }
+      isComplete = false
+    }
+    let isWhole = try await submit(payloads, isComplete: isComplete, in: scope)
+    do throws(StoreError) {
+      // The App Store takes an id of each kind, the store only the one that is named.
+      if try await store.customer(key.selector, in: scope).record.revision != 0 { return .stored }
+    } catch {
       throw ServiceError(error)
     }
-    try await submit(payloads, isComplete: isComplete, in: scope)
-    return true
+    return isWhole ? .otherKind : .unfinished
   }
 
   /// Stores payloads as if they were submitted. No account is named, so none gets the purchases but by
@@ -225,9 +277,10 @@ package final class CustomerFetcher: CustomerFetching {
   ///
   /// - Parameter isComplete: false if there is more. A job fetches the rest, and also what could not be
   ///   stored.
+  /// - Returns: whether there is no more, and all was stored.
   private func submit(
     _ payloads: [String], isComplete: Bool, in scope: AppScope
-  ) async throws(ServiceError) {
+  ) async throws(ServiceError) -> Bool {
     var rest = payloads[...]
     var chain: OriginalTransactionID?
     var refusal: ItemResult?
@@ -256,7 +309,9 @@ package final class CustomerFetcher: CustomerFetching {
       throw ServiceError(
         .unavailable, "what the App Store sent of the customer was refused: \(verdict)")
     }
-    if !isComplete || refusal != nil { await openJob(of: chain, in: scope) }
+    let isWhole = isComplete && refusal == nil
+    if !isWhole { await openJob(of: chain, in: scope) }
+    return isWhole
   }
 
   private func openJob(of chain: OriginalTransactionID, in scope: AppScope) async {
@@ -268,6 +323,17 @@ package final class CustomerFetcher: CustomerFetching {
       logger.warning(
         "the rest of a customer cannot be fetched by a job", metadata: ["reason": "\(error)"])
     }
+  }
+}
+
+extension AppStoreServerError {
+  /// Whether the first question about an id was answered with: there is none, or it is no id.
+  fileprivate var isAboutUnknownID: Bool {
+    guard let errorCode else { return false }
+    return [
+      .transactionIDNotFound, .invalidTransactionID, .accountNotFound,
+      .originalTransactionIDNotFound,
+    ].contains(errorCode)
   }
 }
 
@@ -283,11 +349,11 @@ extension CustomerSelector {
   }
 }
 
-/// Ids that the App Store did not know a moment ago. Bounded.
-struct AbsentIDs<ID: Hashable> {
+/// Ids for which nothing was found a moment ago, with what was found instead. Bounded.
+struct AbsentIDs<ID: Hashable, Finding> {
   private let limit: Int
   private let time: Duration
-  private var ends: [ID: Duration] = [:]
+  private var found: [ID: (finding: Finding, end: Duration)] = [:]
   /// In the order of their ends, as all have the same time. What is before `first` is forgotten.
   private var order: [ID] = []
   private var first = 0
@@ -297,25 +363,25 @@ struct AbsentIDs<ID: Hashable> {
     self.time = time
   }
 
-  mutating func contains(_ id: ID, now: Duration) -> Bool {
+  mutating func finding(of id: ID, now: Duration) -> Finding? {
     forget(now: now)
-    return ends[id] != nil
+    return found[id]?.finding
   }
 
-  mutating func insert(_ id: ID, now: Duration) {
+  mutating func insert(_ id: ID, _ finding: Finding, now: Duration) {
     forget(now: now)
-    guard limit > 0, ends[id] == nil else { return }
-    if ends.count == limit { forgetFirst() }
-    ends[id] = now + time
+    guard limit > 0, found[id] == nil else { return }
+    if found.count == limit { forgetFirst() }
+    found[id] = (finding, now + time)
     order.append(id)
   }
 
   private mutating func forget(now: Duration) {
-    while first < order.count, let end = ends[order[first]], end <= now { forgetFirst() }
+    while first < order.count, let end = found[order[first]]?.end, end <= now { forgetFirst() }
   }
 
   private mutating func forgetFirst() {
-    ends[order[first]] = nil
+    found[order[first]] = nil
     first += 1
     // Each id is moved once.
     if first * 2 > order.count {

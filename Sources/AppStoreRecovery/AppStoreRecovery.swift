@@ -87,7 +87,7 @@ package final class AppStoreRecovery: Sendable {
         counters.counted(
           try await store.jobCounts(doing: scopes),
           waitingRows: try await store.waitingImportRows(limit: RecoveryCounters.countedRows))
-        counters.counted(try await store.consumptionCounts())
+        counters.counted(try await store.consumptionCounts(doing: scopes))
       } catch {
         logger.warning("jobs cannot be counted", metadata: ["reason": "\(error)"])
       }

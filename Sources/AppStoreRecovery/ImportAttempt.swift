@@ -17,29 +17,59 @@ struct ImportAttempt {
   private let began: Duration
   /// What is stored already.
   private var cursor: Cursor
-  /// Why the last payload was refused; empty for none.
-  private var refusal = ""
+  /// Why the row fails although the rest of its history is stored and linked.
+  private var trouble: Trouble?
 
-  /// The last page of the history that is stored, of a row whose attempt took too long.
+  /// What was met in the history. It ends the row when all of the history was read.
+  private struct Trouble {
+    let reason: AccountImportRow.Reason
+    /// One line of at most 256 bytes.
+    let detail: String
+
+    init(_ reason: AccountImportRow.Reason, _ detail: String) {
+      self.reason = reason
+      self.detail = String(detail.map { $0.isNewline ? " " : $0 }).bounded(toBytes: 256)
+    }
+
+    /// - Parameter text: as ``text``.
+    init?(_ text: Substring) {
+      let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, let number = Int(parts[0]),
+        let reason = AccountImportRow.Reason(rawValue: number)
+      else { return nil }
+      self.init(reason, String(parts[1]))
+    }
+
+    var text: String { "\(reason.rawValue) \(detail)" }
+  }
+
+  /// The last page of the history that is stored, of a row whose attempt ended before the last one.
   private struct Cursor {
     var environment: StoreEnvironment
     var revision: String
+    /// Of the pages up to that one.
+    var trouble: Trouble?
 
-    /// - Parameter text: empty, or the environment and the revision with a line feed between them.
+    /// - Parameter text: empty, or lines: the environment, the revision, and the trouble if there is any.
     init?(_ text: String) {
-      let parts = text.split(separator: "\n", omittingEmptySubsequences: false)
-      guard parts.count == 2, let environment = StoreEnvironment(rawValue: String(parts[0])) else {
+      let parts = text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
+      guard parts.count >= 2, let environment = StoreEnvironment(rawValue: String(parts[0])) else {
         return nil
       }
-      self.init(environment, String(parts[1]))
+      self.init(environment, String(parts[1]), parts.count > 2 ? Trouble(parts[2]) : nil)
     }
 
-    init(_ environment: StoreEnvironment, _ revision: String) {
+    init(_ environment: StoreEnvironment, _ revision: String, _ trouble: Trouble? = nil) {
       self.environment = environment
       self.revision = revision
+      self.trouble = trouble
     }
 
-    var text: String { revision.isEmpty ? "" : "\(environment.rawValue)\n\(revision)" }
+    var text: String {
+      if revision.isEmpty { return "" }
+      let trouble = trouble.map { "\n\($0.text)" } ?? ""
+      return "\(environment.rawValue)\n\(revision)\(trouble)"
+    }
   }
 
   /// Why an attempt ended before the row was done.
@@ -57,6 +87,7 @@ struct ImportAttempt {
     self.recovery = recovery
     began = recovery.timer.now()
     cursor = Cursor(row.cursor) ?? Cursor(row.scope.environment, "")
+    trouble = cursor.trouble
   }
 
   /// Makes the attempt.
@@ -97,8 +128,8 @@ struct ImportAttempt {
       guard seen.insert(page.revision).inserted else {
         throw .attempt(.unexplained(JobAttempt.endlessPages))
       }
-      cursor = Cursor(scope.environment, page.revision)
-      guard recovery.timer.now() - began < recovery.limits.importTime else {
+      cursor = Cursor(scope.environment, page.revision, trouble)
+      guard recovery.timer.now() - began < recovery.limits.importTime / 2 else {
         throw .attempt(.turnIsOver)
       }
       page = try await ask { [cursor, row] (client, deadline) async throws(AppStoreServerError) in
@@ -113,7 +144,7 @@ struct ImportAttempt {
       throw .row(.nothingListed, "the App Store lists no purchase of the customer")
     }
     try await submit(page.signedTransactions + statuses, in: scope)
-    guard refusal.isEmpty else { throw .row(.refused, refusal) }
+    if let trouble { throw .row(trouble.reason, trouble.detail) }
     if let token = row.token { try await bind(token, in: scope) }
   }
 
@@ -134,6 +165,7 @@ struct ImportAttempt {
           failure.errorCode == .invalidRevision
         else { throw error }
         cursor = Cursor(row.scope.environment, "")
+        trouble = nil
       }
     }
     let found: (app: AppScope, value: HistoryPage)?
@@ -183,8 +215,10 @@ struct ImportAttempt {
   private func ask<Answer>(
     _ call: (AppStoreServerClient, NIODeadline) async throws(AppStoreServerError) -> Answer
   ) async throws(Fault) -> Answer {
+    let left = recovery.limits.importTime - (recovery.timer.now() - began)
+    guard left > .zero else { throw .attempt(.timeIsUp) }
     do throws(AppStoreServerError) {
-      return try await call(recovery.client, .now() + TimeAmount(recovery.limits.stepTime))
+      return try await call(recovery.client, .now() + TimeAmount(left))
     } catch {
       throw .attempt(.appStore(error))
     }
@@ -213,16 +247,22 @@ struct ImportAttempt {
     switch item.verdict {
     case .ok: break
     case .retryable: throw .attempt(.undecided)
-    default: refusal = "\(item.verdict.name): \(item.detail ?? "")"
+    default: note(.refused, "\(item.verdict.name): \(item.detail ?? "")")
     }
     switch item.link {
     case .unchanged, .linked, .transferred, nil: break
     case .alreadyLinked, .claimLimited:
-      throw .row(.linkedElsewhere, "a purchase belongs to another account")
+      note(.linkedElsewhere, "a purchase belongs to another account")
     case .accountFull:
-      throw .row(.accountFull, "the account has as many purchases as the app allows")
-    case .unlinked: throw .row(.refused, "a purchase was stored, and not linked")
+      note(.accountFull, "the account has as many purchases as the app allows")
+    case .unlinked: note(.refused, "a purchase was stored, and not linked")
     }
+  }
+
+  /// The first one is told; what an operator can mend by links, before what is refused.
+  private mutating func note(_ reason: AccountImportRow.Reason, _ detail: String) {
+    if let trouble, trouble.reason != .refused || reason == .refused { return }
+    trouble = Trouble(reason, detail)
   }
 
   private func bind(_ token: AppAccountToken, in scope: AppScope) async throws(Fault) {

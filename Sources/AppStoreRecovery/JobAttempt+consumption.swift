@@ -19,9 +19,9 @@ extension JobAttempt {
       consumptionDeadline = record.request?.deadline
       throw .waiting("waits: \(cause.name)")
     case .decision(.end(let cause), _): recovery.counters.ended(cause)
-    // The request has ended, and with it the job; or another process has the lease, which the report
-    // tells.
-    case .leaseLost, .unknown, .record, .consent, .refused: break
+    case .leaseLost: throw .leaseLost
+    // The request has ended, and with it the job.
+    case .unknown, .record, .consent, .refused: break
     }
     return nil
   }

@@ -249,14 +249,20 @@ struct JobAttempt {
     }
   }
 
+  /// How long before the last moment of a call the last attempt is due.
+  private static let consumptionMargin = Duration.seconds(30)
+
   /// By the clock of jobs: after a wait, but no later than the deadline, and never long after a change
   /// of the clocks.
   private func nextConsumptionAttempt(_ wait: Duration) -> Milliseconds {
     let limits = recovery.limits
     var wait = min(wait, limits.longestConsumptionWait)
     if let deadline = consumptionDeadline {
-      let left = deadline.rawValue - ConsumptionSituation.callTime - recovery.clock.now().rawValue
-      wait = min(wait, max(.milliseconds(left), limits.pollInterval))
+      let left = Duration.milliseconds(
+        deadline.rawValue - ConsumptionSituation.callTime - recovery.clock.now().rawValue)
+      // The last call is made while it is allowed. The attempt after it ends the request.
+      let lastWait = left > Self.consumptionMargin ? left - Self.consumptionMargin : left
+      wait = min(wait, max(lastWait, limits.pollInterval))
     }
     return recovery.jobClock.now().advanced(by: wait)
   }

@@ -186,7 +186,7 @@ extension AppStoreServerClient {
       while true {
         guard clock.uptime() < deadline else { throw .deadlineExceeded }
         let key = try key(of: app.bundleID)
-        try await permit(lane, deadline)
+        try await permit(lane, permitDeadline(of: request.endpoint, deadline))
         let token = try token(of: key, for: app.bundleID)
         state.withLock { state in
           state.statistics.requests += 1
@@ -223,6 +223,11 @@ extension AppStoreServerClient {
   ) async throws(AppStoreServerError) -> OutboundAnswer {
     let left = Duration(deadline - clock.uptime())
     guard left > .zero else { throw .deadlineExceeded }
+    // A deadline that passes while a connection is opened would look like one that passed after the
+    // request was sent.
+    if request.endpoint.tellsConsumption {
+      guard left > limits.connectionTime + Self.answerTime else { throw .deadlineExceeded }
+    }
     let answer: OutboundAnswer
     do throws(OutboundFault) {
       answer = try await http.answer(
@@ -272,6 +277,19 @@ extension AppStoreServerClient {
   }
 
   // MARK: Waiting
+
+  /// What is left at least for the answer of a call that tells about consumption.
+  private static let answerTime = Duration.seconds(5)
+  /// How long a call that tells about consumption waits for its permit. Consent that is withdrawn
+  /// meanwhile comes too late for it.
+  private static let shortWait = TimeAmount.seconds(1)
+
+  /// Until when a call waits for its permit at most.
+  private func permitDeadline(
+    of endpoint: AppStoreServerEndpoint, _ deadline: NIODeadline
+  ) -> NIODeadline {
+    endpoint.tellsConsumption ? min(deadline, clock.uptime() + Self.shortWait) : deadline
+  }
 
   /// Waits until one request may be sent.
   private func permit(

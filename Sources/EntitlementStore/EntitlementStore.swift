@@ -179,8 +179,8 @@ package protocol EntitlementStore: Sendable {
   /// when it returns.
   func change(_ change: ConsumptionChange) async throws(StoreError) -> ConsumptionAnswer
 
-  /// How many consumption requests need attention.
-  func consumptionCounts() async throws(StoreError) -> ConsumptionCounts
+  /// How many consumption requests of these apps need attention. Nothing answers those of others.
+  func consumptionCounts(doing scopes: [AppScope]) async throws(StoreError) -> ConsumptionCounts
 
   /// Writes an entry of the audit trail for a call that has no write of its own (R76). Durable when
   /// it returns. An account that is not known, or was deleted, is left out.

@@ -282,8 +282,10 @@ package struct TracedStore: EntitlementStore {
 
   // MARK: What the server does for itself
 
-  package func consumptionCounts() async throws(StoreError) -> ConsumptionCounts {
-    try await base.consumptionCounts()
+  package func consumptionCounts(
+    doing scopes: [AppScope]
+  ) async throws(StoreError) -> ConsumptionCounts {
+    try await base.consumptionCounts(doing: scopes)
   }
 
   package func leaseImportRows(_ request: AccountImportLease) async throws(StoreError)

@@ -61,9 +61,12 @@ extension PostgresStore {
     return try await identified(answer)
   }
 
-  package func consumptionCounts() async throws(StoreError) -> ConsumptionCounts {
+  package func consumptionCounts(
+    doing scopes: [AppScope]
+  ) async throws(StoreError) -> ConsumptionCounts {
     let rows = try await query(
-      ConsumptionStatements.counts, [.int64(Int64(ConsumptionCounts.limit))])
+      ConsumptionStatements.counts,
+      [.int64(Int64(ConsumptionCounts.limit)), .int64s(try await known(scopes))])
     return ConsumptionCounts(
       open: Int(try rows.number(0, 0)),
       earliestDeadline: try rows.optionalMoment(0, 1)?

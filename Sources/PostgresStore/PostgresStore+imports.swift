@@ -17,7 +17,7 @@ extension PostgresStore {
         found.append(try await importRows(query(command.statement, command.values)))
       }
       var decision = AccountImportDecision(known: found[0], twins: found[1])
-      return .rows(batch.rows.map { decision.outcome(of: $0) })
+      return decision.answer(to: batch.rows)
     }
     let deadline = CallContext.writeDeadline(within: limits.writeTimeLimit)
     let scopeIDs = try await scopes.interned(Set(batch.rows.map(\.scope)), by: deadline)
@@ -53,6 +53,13 @@ extension PostgresStore {
           state: state, reason: reason, count: try rows.number(row, 2))
       }
       return [summary]
+    case .header(let name):
+      let rows = try await self.query(ImportStatements.byName, [.text(name.rawValue)])
+      guard rows.count > 0 else { return [] }
+      var summary = try rows.importSummary(0)
+      summary.lastRow = try await self.query(ImportStatements.lastRow, [.int64(summary.id)])
+        .number(0, 0)
+      return [summary]
     case .after(let id, let limit):
       return try await self.query(
         ImportStatements.page, [.int64(id), .int64(Int64(max(0, limit)))]
@@ -73,7 +80,7 @@ extension PostgresStore {
         ImportStatements.rowPage,
         [
           .int64(id), .int64(Int64(query.state.rawValue)), .int64(query.after),
-          .int64(Int64(max(0, query.limit))),
+          .int64(Int64(max(0, query.limit))), try await scopeIDs(query.scopes),
         ]))
   }
 
@@ -82,24 +89,25 @@ extension PostgresStore {
     let values: [PostgresValue] = [
       .int64(id), .int64(Int64(AccountImportLimits.changedRows)),
     ]
-    let moment = PostgresValue.int64(change.at.rawValue)
+    let selected = values + [.int64(change.at.rawValue), try await scopeIDs(change.scopes)]
     let commands: [PostgresCommand]
     switch change.kind {
-    case .cancel: commands = [PostgresCommand(ImportStatements.cancel, values + [moment])]
+    case .cancel: commands = [PostgresCommand(ImportStatements.cancel, selected)]
     case .retry:
       commands = [
-        PostgresCommand(ImportStatements.retryFailed, values + [moment]),
-        PostgresCommand(ImportStatements.retryCancelled, values + [moment]),
+        PostgresCommand(ImportStatements.retryFailed, selected),
+        PostgresCommand(ImportStatements.retryCancelled, selected),
       ]
-    case .delete:
-      commands = [
-        PostgresCommand(ImportStatements.deleteRows, values),
-        PostgresCommand(ImportStatements.delete, [.int64(id)]),
-      ]
+    case .delete: commands = [PostgresCommand(ImportStatements.deleteRows, values)]
     }
     let results = try await primary.write(commands, within: limits.writeTimeLimit)
     var changed: Int64 = 0
     for rows in results where rows.count > 0 { changed += try rows.number(0, 0) }
+    // The caller of a full batch comes again, and is to find the import.
+    if change.kind == .delete, changed < Int64(AccountImportLimits.changedRows) {
+      _ = try await primary.write(
+        [PostgresCommand(ImportStatements.delete, [.int64(id)])], within: limits.writeTimeLimit)
+    }
     return Int(changed)
   }
 
@@ -161,6 +169,15 @@ extension PostgresStore {
     return rows.count > 0 ? try rows.number(0, 0) : nil
   }
 
+  /// Those that are stored.
+  private func scopeIDs(_ scopes: [AppScope]) async throws(StoreError) -> PostgresValue {
+    var ids: [Int64] = []
+    for scope in scopes {
+      if let id = try await self.scopes.id(of: scope) { ids.append(id) }
+    }
+    return .int64s(ids)
+  }
+
   private func importRows(_ rows: PostgresRows) async throws(StoreError) -> [AccountImportRow] {
     var found: [AccountImportRow] = []
     for row in 0..<rows.count {
@@ -214,7 +231,11 @@ private struct AddedImportRows {
     let stored = try begun[4].number(0, 0)
     let found = try await session.exchange(Self.reading(batch, of: id, scopeIDs), within: limit)
     var decision = AccountImportDecision(known: try rows(found[0]), twins: try rows(found[1]))
-    let outcomes = batch.rows.map { decision.outcome(of: $0) }
+    let answer = decision.answer(to: batch.rows)
+    guard case .rows(let outcomes) = answer else {
+      _ = try await session.exchange([PostgresCommand(ImportStatements.rollback)], within: limit)
+      return answer
+    }
     let added = outcomes.filter { !$0.wasKnown }.map(\.row)
     guard !added.isEmpty, stored + Int64(added.count) <= AccountImportLimits.rows else {
       _ = try await session.exchange([PostgresCommand(ImportStatements.rollback)], within: limit)

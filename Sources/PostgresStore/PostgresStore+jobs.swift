@@ -108,7 +108,7 @@ extension PostgresStore {
   // MARK: Steps
 
   /// The ids of those that are stored, each once.
-  private func known(_ named: [AppScope]) async throws(StoreError) -> [Int64] {
+  func known(_ named: [AppScope]) async throws(StoreError) -> [Int64] {
     var ids: Set<Int64> = []
     for scope in named {
       if let id = try await scopes.id(of: scope) { ids.insert(id) }

@@ -43,7 +43,8 @@ extension EntitlementClient {
     }
   }
 
-  /// Opens a request that was not sent. Repeating the call is harmless.
+  /// Opens a request that was not sent. The client does not repeat the call by itself: the first one may
+  /// have been carried out, and the information sent.
   ///
   /// - Throws: ``RPCClientError``; `notFound` when the App Store has not asked, `failedPrecondition`
   ///   when nothing can be sent.

@@ -35,16 +35,23 @@ package struct AppStoreEndpoint: Sendable {
   }
 
   /// Answers with what the desk says. Without one, the app has no key.
+  ///
+  /// - Parameter stores: whether a request also submits what comes back, for which its caller needs the
+  ///   permission to submit.
   private func respond<Request: AuthorizedRequest>(
     to call: RPCCall, _ answer: RPCAnswer, _ type: Request.Type,
     in scope: @escaping @Sendable (Request) -> AppScope,
+    storing stores: @escaping @Sendable (Request) -> Bool = { _ in false },
     _ body: @escaping @Sendable (any AppStoreDesk, Request, AppStoreCall) async throws -> ByteBuffer
   ) {
     let appStoreCall = AppStoreCall(
       deadline: call.deadline, source: call.source, caller: call.auditCaller,
       permits: call.permits, isCancelled: { answer.isCancelled })
     answer.respond(to: call, type) { request in
-      .later {
+      if stores(request), !call.identity.caller.permissions.contains(.submit) {
+        throw call.refusal(.permission, details: ["permission": Permission.submit.name])
+      }
+      return .later {
         guard let desk else {
           try JobRecords.check([], reach: scope(request))
           throw ServiceError(.internalFault, "the App Store cannot be asked")
@@ -58,7 +65,8 @@ package struct AppStoreEndpoint: Sendable {
 
   @Sendable
   private func getTransaction(_ call: RPCCall, _ answer: RPCAnswer) {
-    respond(to: call, answer, GetTransactionRequest.self, in: \.scope) { desk, request, call in
+    respond(to: call, answer, GetTransactionRequest.self, in: \.scope, storing: \.stores) {
+      desk, request, call in
       try AppStorePayloadsResponse(
         try await desk.payloads(.transaction(request), call), signed: request.includesSigned
       ).encoded()
@@ -67,7 +75,8 @@ package struct AppStoreEndpoint: Sendable {
 
   @Sendable
   private func listTransactions(_ call: RPCCall, _ answer: RPCAnswer) {
-    respond(to: call, answer, ListTransactionsRequest.self, in: \.scope) { desk, request, call in
+    respond(to: call, answer, ListTransactionsRequest.self, in: \.scope, storing: \.stores) {
+      desk, request, call in
       try AppStorePayloadsResponse(
         try await desk.payloads(.history(request), call), signed: request.includesSigned
       ).encoded()
@@ -76,7 +85,8 @@ package struct AppStoreEndpoint: Sendable {
 
   @Sendable
   private func listRefunds(_ call: RPCCall, _ answer: RPCAnswer) {
-    respond(to: call, answer, ListRefundsRequest.self, in: \.scope) { desk, request, call in
+    respond(to: call, answer, ListRefundsRequest.self, in: \.scope, storing: \.stores) {
+      desk, request, call in
       try AppStorePayloadsResponse(
         try await desk.payloads(.refunds(request), call), signed: request.includesSigned
       ).encoded()
@@ -85,7 +95,8 @@ package struct AppStoreEndpoint: Sendable {
 
   @Sendable
   private func lookUpOrder(_ call: RPCCall, _ answer: RPCAnswer) {
-    respond(to: call, answer, LookUpOrderRequest.self, in: \.scope) { desk, request, call in
+    respond(to: call, answer, LookUpOrderRequest.self, in: \.scope, storing: \.stores) {
+      desk, request, call in
       try AppStorePayloadsResponse(
         try await desk.payloads(.order(request), call), signed: request.includesSigned
       ).encoded()
@@ -94,7 +105,8 @@ package struct AppStoreEndpoint: Sendable {
 
   @Sendable
   private func getAppTransaction(_ call: RPCCall, _ answer: RPCAnswer) {
-    respond(to: call, answer, GetAppTransactionRequest.self, in: \.scope) { desk, request, call in
+    respond(to: call, answer, GetAppTransactionRequest.self, in: \.scope, storing: \.stores) {
+      desk, request, call in
       try AppStorePayloadsResponse(
         try await desk.payloads(.appTransaction(request), call), signed: request.includesSigned
       ).encoded()
@@ -103,7 +115,7 @@ package struct AppStoreEndpoint: Sendable {
 
   @Sendable
   private func getSubscriptionStatuses(_ call: RPCCall, _ answer: RPCAnswer) {
-    respond(to: call, answer, GetSubscriptionStatusesRequest.self, in: \.scope) {
+    respond(to: call, answer, GetSubscriptionStatusesRequest.self, in: \.scope, storing: \.stores) {
       desk, request, call in
       try GetSubscriptionStatusesResponse(
         try await desk.statuses(request, call), signed: request.includesSigned
@@ -113,7 +125,7 @@ package struct AppStoreEndpoint: Sendable {
 
   @Sendable
   private func listSentNotifications(_ call: RPCCall, _ answer: RPCAnswer) {
-    respond(to: call, answer, ListSentNotificationsRequest.self, in: \.scope) {
+    respond(to: call, answer, ListSentNotificationsRequest.self, in: \.scope, storing: \.stores) {
       desk, request, call in
       try SentNotificationsResponse(
         try await desk.notifications(request, call), signed: request.includesSigned
@@ -251,7 +263,7 @@ extension GetSubscriptionStatusesResponse {
           originalTransactionID: subscription.originalTransactionID,
           status: subscription.status.flatMap { AppStoreStatus(rawValue: Int($0.rawValue)) },
           transaction: messages.message(subscription.transaction),
-          renewalInfo: messages.message(subscription.renewalInfo))
+          renewalInfo: subscription.renewalInfo.map { messages.message($0) })
       })
   }
 }

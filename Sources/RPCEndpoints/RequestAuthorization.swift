@@ -16,6 +16,9 @@ protocol AuthorizedRequest: WireMessage {
 /// The apps and environments that a request is about.
 enum RequestedScope {
   case app(AppScope)
+  /// A signature for the app. It names no environment, and so is valid in Production whatever the
+  /// request says: the caller must have both.
+  case signature(AppScope)
   /// What Apple signed names them: each item is compared before the commit. If the request names an
   /// app, the caller must have some environment of it.
   case signed(BundleID?)
@@ -37,9 +40,14 @@ extension RPCCall {
       case .nothing: true
       case .everything: scopes.isUnlimited
       case .app(let scope): scopes.contains(scope)
+      case .signature(let scope):
+        scopes.contains(scope)
+          && scopes.contains(AppScope(bundleID: scope.bundleID, environment: .production))
       case .signed(let app): app.map { scopes.contains($0) } ?? true
       }
-    guard isPermitted else { throw refusal(.scope, details: request.requestedScope.details) }
+    guard isPermitted else {
+      throw refusal(.scope, details: request.requestedScope.details(lackingIn: scopes))
+    }
     try charge(request.cost)
     return request
   }
@@ -54,10 +62,15 @@ extension RPCCall {
 
 extension RequestedScope {
   /// For `ErrorInfo` and the log.
-  fileprivate var details: [String: String] {
+  fileprivate func details(lackingIn scopes: AppScopes) -> [String: String] {
     switch self {
     case .app(let scope):
       ["app": scope.bundleID.rawValue, "environment": scope.environment.rawValue]
+    case .signature(let scope):
+      [
+        "app": scope.bundleID.rawValue,
+        "environment": scopes.contains(scope) ? "Production" : scope.environment.rawValue,
+      ]
     case .signed(let app): app.map { ["app": $0.rawValue] } ?? [:]
     case .everything: ["app": "*"]
     case .nothing: [:]
@@ -420,12 +433,12 @@ extension GetOfferEligibilityRequest: AuthorizedRequest {
 }
 
 extension SignPromotionalOfferRequest: AuthorizedRequest {
-  var requestedScope: RequestedScope { .app(scope) }
+  var requestedScope: RequestedScope { .signature(scope) }
   var cost: CallCost { .expensiveRead }
 }
 
 extension SignIntroductoryOfferEligibilityRequest: AuthorizedRequest {
-  var requestedScope: RequestedScope { .app(scope) }
+  var requestedScope: RequestedScope { .signature(scope) }
   var cost: CallCost { .expensiveRead }
 }
 

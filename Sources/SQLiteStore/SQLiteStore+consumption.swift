@@ -35,13 +35,24 @@ extension SQLiteStore {
     return try await identified(answer)
   }
 
-  package func consumptionCounts() async throws(StoreError) -> ConsumptionCounts {
+  package func consumptionCounts(
+    doing scopes: [AppScope]
+  ) async throws(StoreError) -> ConsumptionCounts {
     try await read { database in
-      let first: Int64? = try database.row(.earliestConsumption, [])?[0]
       let limit = ConsumptionCounts.limit
+      var open = 0
+      var earliest: Int64?
+      for scope in Set(scopes) {
+        guard let scopeID = try database.scopeID(scope) else { continue }
+        let count: Int? = try database.row(
+          .openConsumptionCount, [scopeID, scopeID, limit - 1])?[0]
+        let first: Int64? = try database.row(.earliestConsumption, [scopeID])?[0]
+        open = min(open + (count ?? 0), limit)
+        earliest = [earliest, first].compactMap(\.self).min()
+      }
       return ConsumptionCounts(
-        open: min(try database.row(.openConsumptionCount, [limit - 1])?[0] ?? 0, limit),
-        earliestDeadline: first.map {
+        open: open,
+        earliestDeadline: earliest.map {
           Milliseconds($0).advanced(by: NotificationReview.consumptionDeadline)
         })
     }

@@ -7,7 +7,7 @@ extension SQLiteStore {
   package func add(_ batch: AccountImportBatch) async throws(StoreError) -> AccountImportAnswer {
     if batch.isDryRun {
       return try await read { database in
-        .rows(try database.importOutcomes(of: batch, id: database.importID(batch.name)))
+        try database.importAnswer(to: batch, id: database.importID(batch.name))
       }
     }
     return try await write { database in try database.add(batch) }
@@ -27,6 +27,11 @@ extension SQLiteStore {
           return AccountImportSummary.Count(state: state, reason: reason, count: row[2])
         }
         return [summary]
+      case .header(let name):
+        guard var summary = try database.row(.importByName, [name.rawValue.stored])?.summary()
+        else { return [] }
+        summary.lastRow = try database.row(.lastImportRow, [summary.id])?[0] ?? 0
+        return [summary]
       case .after(let id, let limit):
         return try database.rows(.importPage, [id, max(0, limit)]).map { row in
           var summary = row.summary()
@@ -42,8 +47,9 @@ extension SQLiteStore {
   {
     try await read { database in
       guard let id = try database.importID(query.name) else { return [] }
+      let scopes = try database.scopeValues(query.scopes)
       return try database.rows(
-        .importRowPage, [id, query.state.rawValue, query.after, max(0, query.limit)]
+        .importRowPage, [id, query.state.rawValue] + scopes + [query.after, max(0, query.limit)]
       ).map { try $0.importRow() }
     }
   }
@@ -52,15 +58,16 @@ extension SQLiteStore {
     try await write { database in
       guard let id = try database.importID(change.name) else { return nil }
       let limit = AccountImportLimits.changedRows
+      let scopes = try database.scopeValues(change.scopes)
       switch change.kind {
       case .cancel:
-        try database.run(.cancelImportRows, [change.at.rawValue, id, id, limit])
+        try database.run(.cancelImportRows, [change.at.rawValue, id, id] + scopes + [limit])
         return database.changesCount
       case .retry:
         let at = change.at.rawValue
-        try database.run(.retryFailedImportRows, [at, at, id, id, limit])
+        try database.run(.retryFailedImportRows, [at, at, id, id] + scopes + [limit])
         let failed = database.changesCount
-        try database.run(.retryCancelledImportRows, [at, at, id, id, limit - failed])
+        try database.run(.retryCancelledImportRows, [at, at, id, id] + scopes + [limit - failed])
         return failed + database.changesCount
       case .delete:
         try database.run(.deleteImportRows, [id, id, limit])
@@ -120,12 +127,20 @@ extension Database {
     try row(.importByName, [name.rawValue.stored])?[0]
   }
 
+  /// Ids of apps and environments as the four values that statements have for them. A missing one is NULL,
+  /// which equals nothing.
+  fileprivate func scopeValues(_ scopes: [AppScope]) throws -> StatementArguments {
+    var ids: [(any DatabaseValueConvertible)?] = try scopes.prefix(4).map { try scopeID($0) }
+    while ids.count < 4 { ids.append(nil) }
+    return StatementArguments(ids)
+  }
+
   /// What becomes of the rows of a batch.
   ///
   /// - Parameter id: of the import; nil for one that is not stored.
-  fileprivate func importOutcomes(
-    of batch: AccountImportBatch, id: Int64?
-  ) throws -> [AccountImportAnswer.Outcome] {
+  fileprivate func importAnswer(
+    to batch: AccountImportBatch, id: Int64?
+  ) throws -> AccountImportAnswer {
     var known: [AccountImportRow] = []
     var twins: [AccountImportRow] = []
     for row in batch.rows {
@@ -138,12 +153,13 @@ extension Database {
       }
     }
     var decision = AccountImportDecision(known: known, twins: twins)
-    return batch.rows.map { decision.outcome(of: $0) }
+    return decision.answer(to: batch.rows)
   }
 
   fileprivate func add(_ batch: AccountImportBatch) throws -> AccountImportAnswer {
     var id = try importID(batch.name)
-    let outcomes = try importOutcomes(of: batch, id: id)
+    let answer = try importAnswer(to: batch, id: id)
+    guard case .rows(let outcomes) = answer else { return answer }
     let added = outcomes.filter { !$0.wasKnown }.map(\.row)
     if added.isEmpty { return .rows(outcomes) }
     let stored: Int64 = try row(.storedImportRows, [])?[0] ?? 0

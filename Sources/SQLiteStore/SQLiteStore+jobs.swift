@@ -100,16 +100,19 @@ extension Database {
   }
 
   /// The ids of due jobs, at most `limit`. Scopes take turns, one job each, in a random order, so that none
-  /// waits for the others however low the limit is.
+  /// waits for the others however low the limit is. Consumption goes first in each, as it has a deadline.
   fileprivate func dueJobs(_ request: AppStoreJobLease, limit: Int) throws -> [Int64] {
     let limit = max(0, limit)
     var turns: [[Int64]] = []
     for scope in Set(request.scopes) {
       guard let scopeID = try scopeID(scope) else { continue }
-      let due = try rows(.dueJobs, [scopeID, request.now.rawValue, limit])
-      for (turn, row) in due.enumerated() {
+      let arguments: StatementArguments = [scopeID, request.now.rawValue, limit]
+      let urgent: [Int64] = try rows(.dueConsumptionJobs, arguments).map { $0[0] }
+      let others: [Int64] = try rows(.dueJobs, arguments).map { $0[0] }
+        .filter { !urgent.contains($0) }
+      for (turn, id) in (urgent + others).prefix(limit).enumerated() {
         if turn == turns.count { turns.append([]) }
-        turns[turn].append(row[0])
+        turns[turn].append(id)
       }
     }
     return Array(turns.flatMap { $0.shuffled() }.prefix(limit))

@@ -29,7 +29,13 @@ extension Schema {
     ) STRICT;
     CREATE INDEX consumption_requests_by_state ON consumption_requests (state)
       WHERE state IS NOT NULL;
-    CREATE INDEX consumption_requests_open ON consumption_requests (requested_at) WHERE state = 1;
+    -- Those that are requests, for lists.
+    CREATE INDEX consumption_requests_asked ON consumption_requests (id) WHERE state IS NOT NULL;
+    CREATE INDEX consumption_requests_open ON consumption_requests (scope_id, requested_at)
+      WHERE state = 1;
+    -- Consumption (3) is done before other jobs.
+    CREATE INDEX app_store_jobs_due_consumption ON app_store_jobs (scope_id, due_at, id)
+      WHERE state = 1 AND kind = 3;
     -- Consent of accounts.
     CREATE TABLE consumption_consents (
       account_id INTEGER PRIMARY KEY REFERENCES accounts (id),

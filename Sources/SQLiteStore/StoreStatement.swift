@@ -669,7 +669,13 @@ package enum StoreStatement: String, CaseIterable, Sendable {
       AND app_store_jobs.kind = 1 AND app_store_jobs.chain = ?
     WHERE scopes.environment = ?
     """
-  // The indexes are named because the planner does not know how few jobs are open.
+  // The indexes are named because the planner does not know how few jobs are open. 3 is
+  // AppStoreJobKind.consumption.
+  case dueConsumptionJobs = """
+    SELECT id, due_at FROM app_store_jobs INDEXED BY app_store_jobs_due_consumption
+    WHERE scope_id = ? AND due_at <= ? AND state = 1 AND kind = 3
+    ORDER BY due_at, id LIMIT ?
+    """
   case dueJobs = """
     SELECT id, due_at FROM app_store_jobs INDEXED BY app_store_jobs_due
     WHERE scope_id = ? AND due_at <= ? AND state = 1
@@ -731,8 +737,9 @@ package enum StoreStatement: String, CaseIterable, Sendable {
       consumption_requests.reason, consumption_requests.requested_at,
       consumption_requests.detail, consumption_requests.attempts, consumption_requests.sending,
       consumption_requests.opened_at, consumption_requests.changed_at
-    FROM consumption_requests CROSS JOIN scopes ON scopes.id = consumption_requests.scope_id
-    WHERE consumption_requests.id > ?
+    FROM consumption_requests INDEXED BY consumption_requests_asked
+      CROSS JOIN scopes ON scopes.id = consumption_requests.scope_id
+    WHERE consumption_requests.id > ? AND consumption_requests.state IS NOT NULL
     ORDER BY consumption_requests.id LIMIT ?
     """
   case consumptionPageByState = """
@@ -748,18 +755,18 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE consumption_requests.state = ? AND consumption_requests.id > ?
     ORDER BY consumption_requests.id LIMIT ?
     """
-  /// Counts up to a limit, and those that were asked for at the same moment. The parameter is the limit
-  /// less one.
+  /// Counts up to a limit, and those that were asked for at the same moment. The parameters are the
+  /// scope, twice, and the limit less one.
   case openConsumptionCount = """
     SELECT COUNT(*) FROM consumption_requests INDEXED BY consumption_requests_open
-    WHERE state = 1 AND requested_at <= COALESCE(
+    WHERE scope_id = ? AND state = 1 AND requested_at <= COALESCE(
       (SELECT requested_at FROM consumption_requests INDEXED BY consumption_requests_open
-        WHERE state = 1 AND requested_at > -9223372036854775807
+        WHERE scope_id = ? AND state = 1 AND requested_at > -9223372036854775807
         ORDER BY requested_at LIMIT 1 OFFSET ?), 9223372036854775807)
     """
   case earliestConsumption = """
     SELECT MIN(requested_at) FROM consumption_requests INDEXED BY consumption_requests_open
-    WHERE state = 1 AND requested_at > -9223372036854775807
+    WHERE scope_id = ? AND state = 1 AND requested_at > -9223372036854775807
     """
   case insertConsumption = """
     INSERT INTO consumption_requests (
@@ -837,7 +844,8 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     FROM import_rows INDEXED BY import_rows_by_number
       CROSS JOIN imports ON imports.id = import_rows.import_id
       CROSS JOIN scopes ON scopes.id = import_rows.scope_id
-    WHERE import_rows.import_id = ? AND import_rows.state = ? AND import_rows.number > ?
+    WHERE import_rows.import_id = ? AND import_rows.state = ?
+      AND import_rows.scope_id IN (?, ?, ?, ?) AND import_rows.number > ?
     ORDER BY import_rows.number LIMIT ?
     """
   /// Waiting and done rows with a transaction, in the order in which the index has them. More than a few
@@ -887,16 +895,21 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     UPDATE import_rows SET state = 5, lease = NULL, changed_at = ?
     WHERE import_id = ? AND number IN (
       SELECT number FROM import_rows INDEXED BY import_rows_by_state
-      WHERE import_id = ? AND state = 1 LIMIT ?)
+      WHERE import_id = ? AND state = 1 AND scope_id IN (?, ?, ?, ?) LIMIT ?)
     """
-  /// Without those that are not valid.
+  /// Without those that are not valid, and conflicts with a row that waits or is cancelled.
   case retryFailedImportRows = """
     UPDATE import_rows SET
       state = 1, reason = 0, detail = '', due_at = ?, lease = NULL, failures = 0, refusals = 0,
       cursor = '', changed_at = ?
     WHERE import_id = ? AND number IN (
-      SELECT number FROM import_rows INDEXED BY import_rows_by_state
-      WHERE import_id = ? AND state = 3 AND reason > 1 LIMIT ?)
+      SELECT number FROM import_rows AS failed INDEXED BY import_rows_by_state
+      WHERE import_id = ? AND state = 3 AND reason > 1 AND scope_id IN (?, ?, ?, ?)
+        AND (reason <> 3 OR NOT EXISTS (
+          SELECT 1 FROM import_rows AS other INDEXED BY import_rows_by_transaction
+          WHERE other.scope_id = failed.scope_id AND other.transaction_id = failed.transaction_id
+            AND other.state IN (1, 5) AND other.account <> failed.account))
+      LIMIT ?)
     """
   case retryCancelledImportRows = """
     UPDATE import_rows SET
@@ -904,7 +917,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
       cursor = '', changed_at = ?
     WHERE import_id = ? AND number IN (
       SELECT number FROM import_rows INDEXED BY import_rows_by_state
-      WHERE import_id = ? AND state = 5 LIMIT ?)
+      WHERE import_id = ? AND state = 5 AND scope_id IN (?, ?, ?, ?) LIMIT ?)
     """
   case deleteImportRows = """
     DELETE FROM import_rows WHERE import_id = ? AND number IN (

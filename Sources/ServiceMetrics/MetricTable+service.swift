@@ -40,9 +40,9 @@ extension MetricTable {
       "Offers that were not signed because the customer may not have them, by the reason (R82–R84); OVERRIDE: "
         + "the catalog does not let callers override the verdict.", "offers.refused.REASON"),
     .counter(
-      "entitle_offers_limited",
+      "entitle_offers_throttled",
       "Offers that were not signed because too many were signed for the customer or the app.",
-      "offers.limited"),
+      "offers.throttled"),
   ]
 
   static let notifications: [MetricDefinition] = [
@@ -192,8 +192,8 @@ extension MetricTable {
       "jobs.refused"),
     .gauge(
       "entitle_consumption_open",
-      "Consumption requests of the App Store that are to be answered, all in the database: use max and not "
-        + "sum. Counted every 10 s.", "consumption.open"),
+      "Consumption requests of the App Store that are to be answered, of all apps that this node has a key "
+        + "for: use max and not sum. Counted every 10 s.", "consumption.open"),
     .gauge(
       "entitle_consumption_counted_limit", "How many such requests are counted.",
       "consumption.counted_limit"),

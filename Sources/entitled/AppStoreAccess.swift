@@ -1,3 +1,4 @@
+import AppStoreOperations
 import AppStoreServerAPI
 import EntitlementDomain
 import Logging
@@ -17,14 +18,15 @@ final class AppStoreAccess: Sendable {
   /// Why the section on disk is not in force; nil if it is.
   private let fault = Mutex<String?>(nil)
 
+  /// - Parameter settings: nil for a file without the section.
   init(
-    _ keys: AppStoreServerKeys, at addresses: AppStoreServerAddresses,
+    _ settings: AppStoreSettings?, at addresses: AppStoreServerAddresses,
     from source: AppStoreSettingsSource, version: FileOnDisk.Version?, logger: Logger
   ) {
     var limits = AppStoreServerLimits()
-    if let factor = rateFactor { limits.rateFactor = factor }
+    if let factor = settings?.rateFactor { limits.rateFactor = factor }
     client = AppStoreServerClient(
-      addresses: addresses, keys: keys, limits: limits
+      addresses: addresses, keys: settings?.keys ?? AppStoreServerKeys(), limits: limits
     ) { event in
       Self.log(event, to: logger)
     }
@@ -86,7 +88,8 @@ final class AppStoreAccess: Sendable {
     }
   }
 
-  /// Time for requests in flight. What uses the client has stopped, so none is waited for.
+  /// Time for requests in flight: those of changes that operators began. All else that uses the client
+  /// has stopped.
   private static let drainTime = TimeAmount.seconds(1)
 
   func shutDown() async {
@@ -95,10 +98,13 @@ final class AppStoreAccess: Sendable {
 }
 
 /// Reloads the keys on SIGHUP and when the settings file changes, and shuts the client down when
-/// all that uses it has stopped. The client itself follows the files of keys.
+/// all that uses it has stopped but for changes that operators began; their outcomes are awaited. The
+/// client itself follows the files of keys.
 struct AppStoreService: Service {
   /// Nil without a settings file.
   let access: AppStoreAccess?
+  /// Nil without `access`.
+  let operations: AppStoreOperations?
   let hangups: UnixSignalsSequence
 
   func run() async throws {
@@ -119,5 +125,9 @@ struct AppStoreService: Service {
       }
     }
     await access.shutDown()
+    await operations?.drain(within: Self.drainTime)
   }
+
+  /// The time for the outcomes of changes, which are commits: none waits for Apple any longer.
+  private static let drainTime = Duration.seconds(2)
 }

@@ -111,8 +111,9 @@ struct Server {
     // A graceful shutdown stops the services from the last to the first: the watchdog starts,
     // catalog reloads and health checks end, the RPC server finishes its calls, jobs of the App Store
     // are given back, the change feed is no longer followed, the verification pool and the
-    // certificate status checks end, the client of the App Store ends, the store closes, the last
-    // spans are exported, and the development clock is no longer followed.
+    // certificate status checks end, the client of the App Store ends, and with it the changes that
+    // operators began there, the store closes, the last spans are exported, and the development clock
+    // is no longer followed.
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
         services: [
@@ -120,7 +121,10 @@ struct Server {
           .init(service: TraceService(components: traces)),
           .init(service: StoreService(store: store)),
           // All that calls the App Store stops before it, so it is listed after it.
-          .init(service: AppStoreService(access: components.appStore, hangups: appStoreHangups)),
+          .init(
+            service: AppStoreService(
+              access: components.appStore, operations: components.operations,
+              hangups: appStoreHangups)),
           .init(service: CertificateStatusService(responder: components.status?.responder)),
           .init(service: VerificationPoolService(pool: components.pool)),
           .init(
@@ -297,6 +301,8 @@ private struct ServerComponents {
   let appStore: AppStoreAccess?
   /// Nil without ``appStore``.
   let recovery: AppStoreRecovery?
+  /// Nil without them.
+  let operations: AppStoreOperations?
   let health = HealthStatus()
   private let reader: CustomerReader
   private let statistics: ServiceStatistics
@@ -362,8 +368,8 @@ private struct ServerComponents {
     // Also of a file without the section, which may get it while the server runs.
     let appStore = settings.appStoreSource.map { source, version in
       AppStoreAccess(
-        settings.appStore?.keys ?? AppStoreServerKeys(), at: settings.appStoreAddresses,
-        from: source, version: version, logger: logger)
+        settings.appStore, at: settings.appStoreAddresses, from: source, version: version,
+        logger: logger)
     }
     self.appStore = appStore
     let recovery = appStore.map { access in
@@ -378,6 +384,7 @@ private struct ServerComponents {
         store: store, client: access.client, submissions: submissions, clock: clock,
         logger: logger, reach: reach)
     }
+    self.operations = operations
     let fetcher = appStore.map { access in
       CustomerFetcher(
         store: store, client: access.client, submissions: submissions, logger: logger,
@@ -430,21 +437,19 @@ private struct ServerComponents {
     AppStoreEndpoint(desk: operations).register(in: &router)
     ConsumptionEndpoint(
       records: ConsumptionRecords(
-        store: store, catalog: catalog, clock: clock,
-        reach: { app in recovery?.environments(of: app) ?? [] })
+        store: store, catalog: catalog, clock: clock, reach: reach)
     ).register(in: &router)
     OfferEndpoint(
       offers: OfferService(
         store: store, catalog: catalog, clock: clock, evaluations: evaluations,
-        counters: counters, reach: { app in recovery?.environments(of: app) ?? [] },
+        counters: counters, reach: reach,
         sign: { [appStore] statement, now throws(OfferSigningFault) in
           try appStore?.client.sign(statement, at: now)
         })
     ).register(in: &router)
     MigrationEndpoint(
       records: ImportRecords(
-        store: store, catalog: catalog,
-        reach: { app in recovery?.environments(of: app) ?? [] })
+        store: store, catalog: catalog, reach: reach)
     ).register(in: &router)
     HealthEndpoint(
       health: health, version: ProgramVersion.current, needsCredentials: loaded != nil,

@@ -8,6 +8,7 @@ import NIOCore
 import RecoverySupport
 import SQLiteStore
 import StoreSimulator
+import TestSupport
 import Testing
 import Verification
 import Wire
@@ -98,15 +99,58 @@ struct ChangeTests {
   @Test func `the end of a change is in the trail when the caller is gone`() async throws {
     try await RecoveryBench.run { bench async throws in
       let id = try await bench.buyUnheard()
-      try await bench.addFault(
-        #"{"on":"api","kind":"slow","delayMs":300,"path":"/inApps/v1/subscriptions/extend"}"#)
-      let desk = bench.operations()
+      let held = HeldStore(bench.store, at: .requested)
+      defer { held.release() }
+      let desk = bench.operations(store: held)
       let change = extend(id, in: bench.scope)
       let calling = Task { _ = try? await desk.change(change, .patient) }
-      while try await bench.trail().isEmpty { await Task.yield() }
+      try await eventually { held.held == 1 }
       calling.cancel()
+      held.release()
       await calling.value
       #expect(try await bench.trail().map(\.outcome) == ["requested", "changed"])
+    }
+  }
+
+  @Test func `a server that stops waits for the outcomes of changes`() async throws {
+    try await RecoveryBench.run { bench async throws in
+      let id = try await bench.buyUnheard()
+      let held = HeldStore(bench.store, at: .requested)
+      defer { held.release() }
+      let desk = bench.operations(store: held)
+      let change = extend(id, in: bench.scope)
+      let calling = Task { _ = try? await desk.change(change, .patient) }
+      try await eventually { held.held == 1 }
+      // Not for ever.
+      await desk.drain(within: .milliseconds(20))
+      #expect(try await bench.trail().map(\.outcome) == ["requested"])
+      held.release()
+      await desk.drain(within: .seconds(60))
+      #expect(try await bench.trail().map(\.outcome) == ["requested", "changed"])
+      await calling.value
+      // Nothing is in progress.
+      await desk.drain(within: .seconds(60))
+    }
+  }
+
+  @Test("An id that a path cannot have is refused, also in a dry run", arguments: [true, false])
+  func ids(isDryRun: Bool) async throws {
+    try await RecoveryBench.run { bench async throws in
+      let desk = bench.operations()
+      for change: AppStoreChange in [
+        .finish(
+          FinishTransactionRequest(
+            scope: bench.scope, transactionID: "1/2", isDryRun: isDryRun)),
+        .setToken(
+          SetAppAccountTokenRequest(
+            scope: bench.scope, originalTransactionID: "1/2",
+            appAccountToken: AppAccountToken("7e3fb20b-4cdb-47cc-936d-99d65f608138"),
+            isDryRun: isDryRun)),
+      ] {
+        await expectFailure(.invalidRequest) { _ = try await desk.change(change, .patient) }
+      }
+      #expect(bench.requests == 0)
+      #expect(try await bench.trail().isEmpty)
     }
   }
 

@@ -8,8 +8,12 @@ import Logging
 import NIOCore
 import RecoverySupport
 import SQLiteStore
+import StoreConformance
 import StoreSimulator
+import Synchronization
+import TestSupport
 import Testing
+import Verification
 import Wire
 
 extension RecoveryBench {
@@ -21,18 +25,22 @@ extension RecoveryBench {
 
   /// What operators use, with the keys of the bench.
   func operations(
-    _ limits: AppStoreOperationLimits = AppStoreOperationLimits()
+    _ limits: AppStoreOperationLimits = AppStoreOperationLimits(),
+    store: (any EntitlementStore)? = nil
   ) -> AppStoreOperations {
     AppStoreOperations(
-      store: store, client: client, submissions: submissions, clock: clock, limits: limits,
+      store: store ?? self.store, client: client, submissions: submissions, clock: clock,
+      limits: limits,
       logger: Self.silent, reach: { [recovery] in recovery.environments(of: $0) })
   }
 
   func fetcher(
-    _ limits: FetchLimits = FetchLimits(), timer: ServiceTimer = .system
+    _ limits: FetchLimits = FetchLimits(), timer: ServiceTimer = .system,
+    store: (any EntitlementStore)? = nil
   ) -> CustomerFetcher {
     CustomerFetcher(
-      store: store, client: client, submissions: submissions, timer: timer, limits: limits,
+      store: store ?? self.store, client: client, submissions: submissions, timer: timer,
+      limits: limits,
       logger: Self.silent, reach: { [recovery] in recovery.environments(of: $0) })
   }
 
@@ -48,6 +56,20 @@ extension RecoveryBench {
     ).record.revision
   }
 
+  /// The id of a renewal of a chain, as Apple tells it. Nothing is stored.
+  func renewal(of chain: String) async throws -> TransactionID {
+    let page = try await operations().payloads(
+      .history(ListTransactionsRequest(scope: scope, id: chain)), .patient)
+    for payload in page.payloads {
+      if case .transaction(let fact) = try payload.result.get().content,
+        fact.transactionID.rawValue != chain
+      {
+        return fact.transactionID
+      }
+    }
+    throw NeverHappened("no renewal")
+  }
+
   /// Requests that were sent to the App Store.
   var requests: Int { Int(client.statistics.requests) }
 
@@ -57,6 +79,62 @@ extension RecoveryBench {
   ) async throws -> String {
     setDeaf(true)
     return try await buy(product, by: customer)
+  }
+}
+
+/// A store in which one step waits until it is released.
+final class HeldStore: ForwardingStore {
+  enum Step {
+    /// Customers are read.
+    case reading
+    /// The first entry of a change was written.
+    case requested
+  }
+
+  private struct State {
+    var isReleased = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  let base: any EntitlementStore
+  private let step: Step
+  private let state = Mutex(State())
+
+  init(_ base: any EntitlementStore, at step: Step) {
+    self.base = base
+    self.step = step
+  }
+
+  /// Those who wait.
+  var held: Int { state.withLock { $0.waiting.count } }
+
+  func release() {
+    let waiting = state.withLock { state in
+      state.isReleased = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  func customers(_ lookups: [CustomerLookup]) async -> [Result<StoredCustomer, StoreError>] {
+    if step == .reading { await hold() }
+    return await base.customers(lookups)
+  }
+
+  func record(_ call: AuditCall) async throws(StoreError) {
+    try await base.record(call)
+    if step == .requested, call.outcome == .requested { await hold() }
+  }
+
+  private func hold() async {
+    await withCheckedContinuation { continuation in
+      let isReleased = state.withLock { state in
+        if !state.isReleased { state.waiting.append(continuation) }
+        return state.isReleased
+      }
+      if isReleased { continuation.resume() }
+    }
   }
 }
 

@@ -135,7 +135,7 @@ struct QuestionTests {
       let subscription = try #require(statuses.subscriptions.first)
       #expect(statuses.subscriptions.count == 1)
       #expect(subscription.originalTransactionID.rawValue == id && subscription.status == .active)
-      for payload in [subscription.transaction, subscription.renewalInfo] {
+      for payload in [subscription.transaction, try #require(subscription.renewalInfo)] {
         #expect(payload.stored?.disposition == .added)
       }
       #expect(try await bench.state(of: id).coreState == .active)
@@ -321,6 +321,23 @@ struct QuestionTests {
     }
   }
 
+  @Test func `a call ends after the time that calls have, whatever its deadline is`() async throws {
+    try await RecoveryBench.run { bench async throws in
+      let id = try await bench.buyUnheard()
+      try await bench.addFault(#"{"on":"api","kind":"slow","delayMs":60000}"#)
+      var limits = AppStoreOperationLimits()
+      limits.callTime = .seconds(2)
+      for deadline: NIODeadline? in [nil, NIODeadline.now() + .minutes(10)] {
+        await expectFailure(.deadlineExceeded) {
+          _ = try await bench.operations(limits).payloads(
+            .transaction(
+              GetTransactionRequest(scope: bench.scope, transactionID: TransactionID(id))),
+            AppStoreCall(deadline: deadline))
+        }
+      }
+    }
+  }
+
   @Test func `an app without a key and an environment without the App Store are refused`()
     async throws
   {
@@ -349,6 +366,26 @@ struct QuestionTests {
       await expectFailure(.busy) {
         _ = try await bench.operations(limits).payloads(
           .transaction(GetTransactionRequest(scope: bench.scope, transactionID: "1")), .patient)
+      }
+    }
+  }
+
+  @Test func `a call gives its place back, also when it fails`() async throws {
+    try await RecoveryBench.run { bench async throws in
+      let id = try await bench.buyUnheard()
+      var limits = AppStoreOperationLimits()
+      limits.calls = 1
+      let desk = bench.operations(limits)
+      await expectFailure(.notFound, code: 4_040_010) {
+        _ = try await desk.payloads(
+          .transaction(GetTransactionRequest(scope: bench.scope, transactionID: "987654321")),
+          .patient)
+      }
+      for _ in 0..<2 {
+        let page = try await desk.payloads(
+          .transaction(GetTransactionRequest(scope: bench.scope, transactionID: TransactionID(id))),
+          .patient)
+        #expect(page.payloads.count == 1)
       }
     }
   }

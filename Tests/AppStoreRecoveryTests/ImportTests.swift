@@ -27,12 +27,19 @@ struct ImportTests {
       AccountImportBatch(name: Self.name, rows: rows, at: 0, author: "otto"))
   }
 
+  private static func scopes(_ bench: RecoveryBench) -> [AppScope] {
+    StoreEnvironment.allCases.map {
+      AppScope(bundleID: bench.scope.bundleID, environment: $0)
+    }
+  }
+
   /// In the order of their numbers.
   private func stored(_ bench: RecoveryBench) async throws -> [AccountImportRow] {
     var rows: [AccountImportRow] = []
     for state in AccountImportRow.State.allCases {
       rows += try await bench.store.importRows(
-        AccountImportRowQuery(name: Self.name, state: state, limit: 1_000))
+        AccountImportRowQuery(
+          name: Self.name, state: state, scopes: Self.scopes(bench), limit: 1_000))
     }
     return rows.sorted { $0.place.number < $1.place.number }
   }
@@ -72,8 +79,10 @@ struct ImportTests {
     return limits
   }
 
-  private func run(_ body: (RecoveryBench) async throws -> Void) async throws {
-    try await RecoveryBench.run(limits: Self.limits) { bench in
+  private func run(
+    limits: RecoveryLimits = limits, _ body: (RecoveryBench) async throws -> Void
+  ) async throws {
+    try await RecoveryBench.run(limits: limits) { bench in
       // The first look at the schedule begins a reading, which finds nothing.
       try await bench.recovering { try await $0.reconciliation()?.state == .done }
       try await body(bench)
@@ -109,6 +118,28 @@ struct ImportTests {
       #expect(rows.map(\.state) == [.done])
       let facts = try await bench.store.customer(.account("a"), in: bench.scope).record.facts
       #expect(facts.count == 45)
+    }
+  }
+
+  @Test func `what is met on one page is told at the end, whatever fails between`() async throws {
+    var limits = Self.limits
+    limits.failures = 10_000
+    try await run(limits: limits) { bench in
+      let first = try await buyUnheard(bench, SimulatedApp.tokens, by: "anna")
+      #expect(try await done(bench, [row(1, "x", first, in: bench.scope)]).map(\.state) == [.done])
+      var last = ""
+      for _ in 0..<90 { last = try await buyUnheard(bench, SimulatedApp.tokens, by: "anna") }
+      // Five pages, each of which some attempts do not get.
+      try await bench.addFault(
+        #"{"on":"api","kind":"error","errorCode":5000000,"probability":0.95,"#
+          + #""path":"/inApps/v2/history"}"#)
+      let rows = try await done(bench, [row(2, "b", last, in: bench.scope)])
+      #expect(rows.map(\.reason) == [nil, .linkedElsewhere], "\(rows)")
+      #expect(rows.last.map { $0.failures > 0 } == true)
+      #expect(try await owner(bench, first) == "x")
+      // All others are linked.
+      let facts = try await bench.store.customer(.account("b"), in: bench.scope).record.facts
+      #expect(facts.count == 90)
     }
   }
 
@@ -185,7 +216,8 @@ struct ImportTests {
       try await add(bench, [row(1, "a", chain, in: bench.scope)])
       try await bench.recovering { bench in
         try await bench.store.importRows(
-          AccountImportRowQuery(name: Self.name, state: .waiting, limit: 1)
+          AccountImportRowQuery(
+            name: Self.name, state: .waiting, scopes: Self.scopes(bench), limit: 1)
         ).first.map { $0.failures >= 2 } == true
       }
       let waiting = try await stored(bench)

@@ -47,6 +47,44 @@ struct RetryTests {
   }
 
   @Test(
+    "A call that tells about consumption is made once, and again only with a fresh token",
+    arguments: [
+      .error(4_040_002), .error(5_000_001), .error(5_000_000), .error(4_290_000), .hangUp,
+    ] as [StubServer.Answer])
+  func consumption(answer: StubServer.Answer) async throws {
+    try await Bench.run([answer]) { bench in
+      #expect(await bench.consumptionFailure()?.isRetryable == true)
+      #expect(bench.server.requests.count == 1)
+      #expect(bench.clock.waits.isEmpty)
+    }
+    try await Bench.run([.whole(401, [:], ""), answer]) { bench in
+      #expect(await bench.consumptionFailure()?.isRetryable == true)
+      #expect(bench.server.requests.count == 2)
+    }
+  }
+
+  @Test("A call that tells about consumption waits for no pause, and needs time for its answer")
+  func consumptionWaits() async throws {
+    try await Bench.run([.error(4_290_000)]) { bench in
+      let late = await bench.consumptionFailure(within: .seconds(25))
+      #expect(late?.code == .deadlineExceeded)
+      #expect(late?.mayHaveTakenEffect == false)
+      #expect(bench.server.requests.isEmpty)
+      #expect(await bench.consumptionFailure()?.code == .rateLimited)
+      #expect(bench.server.requests.count == 1)
+    }
+    try await Bench.run([.whole(429, ["Retry-After": "60"], "")]) { bench in
+      #expect(await bench.consumptionFailure(within: .minutes(5))?.code == .rateLimited)
+      let paused = await bench.consumptionFailure(within: .minutes(5))
+      #expect(paused?.code == .rateLimited)
+      #expect(paused?.retryAt != nil)
+      #expect(paused?.mayHaveTakenEffect == false)
+      #expect(bench.server.requests.count == 1)
+      #expect(bench.clock.waits.isEmpty)
+    }
+  }
+
+  @Test(
     "All else is the answer",
     arguments: [
       .error(4_040_010), .error(4_040_001), .error(4_000_000), .error(9_990_000),
@@ -280,6 +318,22 @@ struct RetryTests {
     for code in [4_000_006, 4_040_001, 5_000_000] {
       let found = try await look(production: .error(code), sandbox: .transaction)
       #expect(found.failure?.errorCode?.rawValue == Int64(code))
+    }
+  }
+}
+
+extension Bench {
+  /// Why consumption cannot be told; nil when it was.
+  fileprivate func consumptionFailure(
+    within time: TimeAmount = .minutes(1)
+  ) async -> AppStoreServerError? {
+    let information = ConsumptionInformation(
+      customerConsented: true, sampleContentProvided: false, deliveryStatus: .delivered)
+    do throws(AppStoreServerError) {
+      try await client.sendConsumption(information, of: "1", in: Self.app, deadline: uptime + time)
+      return nil
+    } catch {
+      return error
     }
   }
 }

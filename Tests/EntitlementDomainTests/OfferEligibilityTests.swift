@@ -146,6 +146,10 @@ struct OfferEligibilityTests {
     #expect(try verdict(on: Self.promotional(), [period, own], at: 1).refusal == .familyShared)
     #expect(try verdict(on: Self.promotional(), [period, own], at: 31).situation == .lapsed)
     #expect(try verdict(on: Self.promotional(), [period, own], at: 31).isEligible)
+    // A longer one of the customer does not hide it.
+    let longer = Given.period(4, of: "c4", from: 0, to: 90)
+    #expect(try verdict(on: Self.promotional(), [period, longer], at: 1).refusal == .familyShared)
+    #expect(try verdict(on: Self.promotional(), [period, longer], at: 31).isEligible)
     // One of another group refuses nothing here.
     let news = Given.period(3, of: "c3", product: "news.monthly", group: "g2", from: 0) {
       $0.ownership = ownership
@@ -170,6 +174,23 @@ struct OfferEligibilityTests {
     #expect(try self.verdict(on: Self.introductory, [other], at: 31).isEligible)
     // "Redeeming an introductory offer doesn't affect their eligibility for a promotional offer."
     #expect(try self.verdict(on: Self.promotional(), [used], at: 31).isEligible)
+  }
+
+  @Test("R82: where Apple puts a purchase in another group than the catalog, nobody is judged")
+  func mismatchedGroup() throws {
+    for ownership in [OwnershipType.purchased, .familyShared] {
+      let period = Given.period(1, group: "21000001", from: 0) { $0.ownership = ownership }
+      for offer in [Self.promotional(), Self.introductory] {
+        let verdict = try verdict(on: offer, [period], at: 1)
+        #expect(verdict.refusal == .undetermined)
+        #expect(verdict.situation == nil)
+      }
+    }
+    // A receipt names no group, and another group is judged.
+    let receipt = Given.period(1, from: 0) { $0.subscriptionGroupID = nil }
+    #expect(try verdict(on: Self.promotional(), [receipt], at: 1).situation == .active)
+    let news = Given.period(1, product: "news.monthly", group: "21000002", from: 0)
+    #expect(try verdict(on: Self.promotional(), [news], at: 1).situation == .new)
   }
 
   // MARK: Policy
@@ -199,6 +220,31 @@ struct OfferEligibilityTests {
     let refunded = Given.period(1, from: 0) { $0.revocationDate = Given.day(3) }
     #expect(try verdict(on: offer, [refunded], at: 12.9).eligibleAt == Given.day(13))
     #expect(try verdict(on: offer, [refunded], at: 13).isEligible)
+  }
+
+  @Test("R82: the subscription that ended last decides, also where another one is named first")
+  func endedLast() throws {
+    let offer = Self.promotional { $0.lapsedFor = CalendarDuration(days: 10) }
+    let expired = Given.period(1, from: 0)
+    let refunded = Given.period(2, of: "c2", from: 60) { $0.revocationDate = Given.day(70) }
+    let early = try verdict(on: offer, [expired, refunded], at: 75)
+    #expect(early.situation == .refunded)
+    #expect(early.refusal == .lapsedTooRecently)
+    #expect(early.eligibleAt == Given.day(80))
+    #expect(try verdict(on: offer, [expired, refunded], at: 80).isEligible)
+    // Refunded first, then another one expired; and one of a lower level that ended later.
+    let later = Given.period(3, of: "c3", product: "basic.monthly", from: 80)
+    let last = try verdict(on: offer, [expired, refunded, later], at: 111)
+    #expect(last.situation == .lapsed)
+    #expect(last.eligibleAt == Given.day(120))
+    // One of another group does not count.
+    let news = Given.period(4, of: "c4", product: "news.monthly", group: "g2", from: 90)
+    #expect(try verdict(on: offer, [expired, news], at: 121).isEligible)
+    // A replaced year counts to its replacement.
+    let year = Given.period(5, product: "pro.yearly", from: 0, to: 365) { $0.isUpgraded = true }
+    let month = Given.period(6, from: 10)
+    #expect(try verdict(on: offer, [year, month], at: 49).eligibleAt == Given.day(50))
+    #expect(try verdict(on: offer, [year, month], at: 366).isEligible)
   }
 
   @Test("R83: an offer is given as often as the catalog says")
@@ -261,6 +307,25 @@ struct OfferEligibilityTests {
     #expect(try verdict(on: Self.promotional(), apart, at: 100).uses == 2)
   }
 
+  @Test("R83: after a lapse, or by a purchase, the same offer is another use")
+  func redeemedAgain() throws {
+    func uses(from start: Double, reason: String?) throws -> Int {
+      let first = Given.period(1, from: 0, change: offered(.payAsYouGo))
+      let second = Given.period(2, from: start) {
+        $0.offer = first.offer
+        $0.transactionReason = reason
+      }
+      return try verdict(on: Self.promotional(), [second, first], at: 100).uses
+    }
+    #expect(try uses(from: 30, reason: nil) == 1)
+    #expect(try uses(from: 30, reason: "RENEWAL") == 1)
+    #expect(try uses(from: 30, reason: "PURCHASE") == 2)
+    #expect(try uses(from: 40, reason: nil) == 2)
+    #expect(try uses(from: 40, reason: "PURCHASE") == 2)
+    // A charge that was recovered in billing retry.
+    #expect(try uses(from: 40, reason: "RENEWAL") == 1)
+  }
+
   @Test("R83: one line item is one use, under two transaction ids too (R6)")
   func lineItems() throws {
     let first = Given.period(1, from: 0, change: offered())
@@ -281,6 +346,19 @@ struct OfferEligibilityTests {
     // The next period of the same redemption is none of its own.
     let running = Given.period(1, from: 0, change: offered(.payAsYouGo))
     #expect(try self.verdict(on: Self.promotional(), [running], [info], at: 2).uses == 1)
+    // An offer of one period is redeemed anew, though that period is under it too.
+    let once = Given.renewal(signed: 1) {
+      $0.renewalOffer = Offer(type: .promotional, identifier: "half", discountType: .payUpFront)
+    }
+    let paid = Given.period(1, from: 0, change: offered(.payUpFront))
+    #expect(try self.verdict(on: Self.promotional(), [paid], [once], at: 2).uses == 2)
+    // A charge in billing retry is still under it.
+    var failed = info
+    failed.signedDate = Given.day(30)
+    failed.isInBillingRetryPeriod = true
+    #expect(try self.verdict(on: Self.promotional(), [Self.period], [failed], at: 31).uses == 1)
+    failed.autoRenews = false
+    #expect(try self.verdict(on: Self.promotional(), [Self.period], [failed], at: 31).uses == 0)
     let soon = Self.promotional {
       $0.times = nil
       $0.againAfter = CalendarDuration(days: 1)
@@ -350,5 +428,34 @@ struct OfferEligibilityTests {
     #expect(named([.transaction(shared), .appTransaction(app)]) == "704")
     let own = [Given.period(1, from: 0), Given.period(2, of: "c2", from: 3), shared, later]
     #expect(named(own.map { .transaction($0) } + [.appTransaction(app)]) == "t2")
+  }
+
+  @Test("The transaction that was asked for names the customer, if it is the customer's")
+  func askedTransaction() {
+    let shared = Given.period(4, of: "c4", from: 6) { $0.ownership = .familyShared }
+    let own = [
+      Given.period(1, from: 0), Given.period(2, from: 30), Given.period(3, of: "c3", from: 40),
+    ]
+    var app = AppTransactionFact(
+      bundleID: Given.scope.bundleID, environment: Given.scope.environment,
+      signedDate: Given.day(0), digest: Given.digest(9))
+    app.appTransactionID = "704"
+    var record = Given.record(own + [shared])
+    record.facts.append(.appTransaction(app))
+    func named(_ asked: CustomerSelector...) -> String? {
+      record.transactionForOffers(at: Given.day(50), preferring: asked)
+    }
+    #expect(named(.account("customer")) == "t3")
+    #expect(named(.transaction("t1")) == "t1")
+    #expect(named(.transaction("c1")) == "t2")
+    #expect(named(.originalTransaction("c1")) == "t2")
+    #expect(named(.appTransaction("704")) == "704")
+    #expect(named(.transaction("704")) == "704")
+    for other: CustomerSelector in [
+      .transaction("t4"), .originalTransaction("c4"), .transaction("t9"), .appTransaction("705"),
+    ] {
+      #expect(named(other) == "t3")
+      #expect(named(other, .transaction("t1")) == "t1")
+    }
   }
 }

@@ -94,16 +94,45 @@ struct OfferPropertyTests {
         guard let moment = verdict.eligibleAt else { continue }
         if verdict.isEligible { return "an eligible customer is promised a moment" }
         if moment <= now { return "the promised moment \(moment) is not after \(now)" }
-        let before = verdicts(customer, facts, catalog, at: moment.advanced(by: -1))?.0
-        let same = before?.first {
-          $0.productID == verdict.productID && $0.offer == verdict.offer
+        // Other things may change until then; then this refusal is not the last one.
+        if mayChange(facts, catalog, after: now, until: moment) { continue }
+        func isEligible(at moment: Milliseconds) -> Bool? {
+          verdicts(customer, facts, catalog, at: moment)?.0.first {
+            $0.productID == verdict.productID && $0.offer == verdict.offer
+          }?.isEligible
         }
-        // Other things may have changed meanwhile; then this refusal is not the last one.
-        if same?.eligibleAt == verdict.eligibleAt, same?.isEligible != false {
-          return "\(verdict.offer.id?.rawValue ?? "-") is given before \(moment)"
+        let name = verdict.offer.id?.rawValue ?? "-"
+        if isEligible(at: moment.advanced(by: -1)) != false {
+          return "\(name) is given before \(moment)"
         }
+        if isEligible(at: moment) != true { return "\(name) is not given at \(moment)" }
       }
       return nil
+    }
+  }
+
+  /// Whether anything but the promise may change: the moments of all facts, with the leeway and the
+  /// time for which Apple retries a charge (R20, R24).
+  private func mayChange(
+    _ facts: [Fact], _ catalog: Catalog, after now: Milliseconds, until moment: Milliseconds
+  ) -> Bool {
+    let lengths: [Int64] = [0, catalog.renewalLeeway, 60 * 86_400_000]
+    return facts.contains { fact in
+      let moments: [Milliseconds?] =
+        switch fact {
+        case .transaction(let fact):
+          [fact.purchaseDate, fact.expiresDate, fact.revocationDate, fact.signedDate]
+        case .renewalInfo(let fact):
+          [fact.gracePeriodExpiresDate, fact.renewalDate, fact.signedDate]
+        case .appTransaction: []
+        }
+      return moments.contains { start in
+        guard let start else { return false }
+        return lengths.contains {
+          let change = start.advanced(by: $0)
+          return now < change && change <= moment
+        }
+      }
     }
   }
 }

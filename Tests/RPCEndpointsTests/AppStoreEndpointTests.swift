@@ -226,6 +226,44 @@ struct AppStoreEndpointTests {
     }
   }
 
+  @Test func `what is asked for is stored for those only who may submit`() async throws {
+    let asker = BenchAccess.Member(name: "asker", fields: "permissions: [app_store]")
+    let keeper = BenchAccess.Member(name: "keeper", fields: "permissions: [app_store, submit]")
+    try await ServiceBench.run(access: try BenchAccess([asker, keeper]), desk: Desk()) {
+      bench async throws in
+      func client(_ member: BenchAccess.Member) -> EntitlementClient {
+        EntitlementClient(
+          bench.addresses[0],
+          configuration: EntitlementClientConfiguration(metadata: member.metadata, retries: .off))
+      }
+      let calls: [@Sendable (EntitlementClient, Bool) async throws -> Void] = [
+        {
+          _ = try await $0.transaction(
+            GetTransactionRequest(scope: Self.scope, transactionID: "1", stores: $1))
+        },
+        {
+          _ = try await $0.subscriptionStatuses(
+            GetSubscriptionStatusesRequest(scope: Self.scope, id: "1", stores: $1))
+        },
+        {
+          _ = try await $0.listSentNotifications(
+            ListSentNotificationsRequest(scope: Self.scope, start: 1, stores: $1))
+        },
+      ]
+      let askers = client(asker)
+      let keepers = client(keeper)
+      for call in calls {
+        try await call(askers, false)
+        let refused = await #expect(throws: RPCClientError.self) { try await call(askers, true) }
+        #expect(refused?.code == .status(.permissionDenied))
+        #expect(refused?.errorInfo?.metadata["permission"] == "submit")
+        try await call(keepers, true)
+      }
+      await askers.close()
+      await keepers.close()
+    }
+  }
+
   @Test func `the caller's deadline ends the wait for a fetch`() async throws {
     let fetcher = Fetcher { () async throws(ServiceError) in
       try? await Task.sleep(for: .seconds(50))

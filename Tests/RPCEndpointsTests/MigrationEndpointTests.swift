@@ -13,6 +13,9 @@ import Wire
 @Suite("Imports of accounts on the wire", .timeLimit(.minutes(1)))
 struct MigrationEndpointTests {
   private static let app = ServiceBench.scope.bundleID
+  private static let scopes = [StoreEnvironment.production, .sandbox].map {
+    AppScope(bundleID: app, environment: $0)
+  }
   private static let reach: JobRecords.Reach = { $0 == app ? [.production, .sandbox] : [] }
 
   private func row(
@@ -90,8 +93,12 @@ struct MigrationEndpointTests {
       #expect(waiting.map(\.appAccountToken) == [nil, "7e3fb20b-4cdb-47cc-936d-99d65f608138"])
       #expect(waiting.allSatisfy { $0.dueAt != nil })
       let stored = try await bench.store.importRows(
-        AccountImportRowQuery(name: AccountImportName("i"), state: .waiting, limit: 9))
+        AccountImportRowQuery(
+          name: AccountImportName("i"), state: .waiting, scopes: Self.scopes, limit: 9))
       #expect(stored.map(\.fallsBack) == [true, false])
+      await expect(.failedPrecondition, "row 4 is stored with other values") {
+        _ = try await add(bench.client, [row(4, "carl", "11")])
+      }
       // One entry for what was stored, none for its repetition.
       let entries = try await bench.store.auditEntries(AuditQuery(limit: 10))
       #expect(entries.map(\.method) == ["ImportAccounts"])
@@ -201,8 +208,17 @@ struct MigrationEndpointTests {
         ])
       #expect(results.map(\.failure) == [nil, .notServed])
       let stored = try await bench.store.importRows(
-        AccountImportRowQuery(name: AccountImportName("i"), state: .waiting, limit: 9))
+        AccountImportRowQuery(
+          name: AccountImportName("i"), state: .waiting, scopes: Self.scopes, limit: 9))
       #expect(stored.map(\.fallsBack) == [false])
+      // The row of the other environment is not shown, does not wait again, and is not deleted.
+      let failed = try await own.listImportRows(ListImportRowsRequest(importID: "i"))
+      #expect(failed.rows.isEmpty)
+      let retried = try await own.changeImport(ChangeImportRequest(importID: "i", action: .retry))
+      #expect(retried == ChangeImportResponse(changedRows: 0, isComplete: true))
+      await expect(.failedPrecondition, "an environment that the caller may not use") {
+        _ = try await own.changeImport(ChangeImportRequest(importID: "i", action: .delete))
+      }
       await expect(.permissionDenied) { _ = try await add(other, [row(3, "anna", "13")]) }
       await expect(.notFound) { _ = try await other.getImport(GetImportRequest(importID: "i")) }
       await expect(.notFound) {

@@ -409,7 +409,7 @@ struct OfferEndpointTests {
       uptime.advance(by: .seconds(30))
       _ = try await bench.client.signPromotionalOffer(promotional(selectors[2], "back"))
       let counters = try await bench.client.statistics().counters
-      #expect(counters.first { $0.name == "offers.limited" }?.value == 1)
+      #expect(counters.first { $0.name == "offers.throttled" }?.value == 1)
     }
   }
 
@@ -465,13 +465,75 @@ struct OfferEndpointTests {
     }
   }
 
+  @Test("A caller without Production signs nothing, as a signature names no environment")
+  func sandboxOnly() async throws {
+    let tester = BenchAccess.Member(
+      name: "tester",
+      fields: "permissions: [offers]\napps: {\(Self.scope.bundleID): [Sandbox]}")
+    try await run(access: try BenchAccess([tester])) { bench async throws in
+      let client = EntitlementClient(
+        bench.addresses[0],
+        configuration: EntitlementClientConfiguration(metadata: tester.metadata, retries: .off))
+      let expired = CustomerSelector.account(try await bench.submit(.expired))
+      let sandbox = AppScope(bundleID: Self.scope.bundleID, environment: .sandbox)
+      let list = try await client.offerEligibility(
+        GetOfferEligibilityRequest(customer: expired, scope: sandbox))
+      #expect(list.offers.count == 3)
+      let offer = await failure {
+        _ = try await client.signPromotionalOffer(promotional(expired, "back", in: sandbox))
+      }
+      #expect(offer?.code == .status(.permissionDenied))
+      #expect(offer?.errorInfo?.metadata["environment"] == "Production")
+      let introduced = await failure {
+        _ = try await client.signIntroductoryOfferEligibility(
+          SignIntroductoryOfferEligibilityRequest(
+            customer: expired, scope: sandbox, productID: Self.product, decision: .asJudged))
+      }
+      #expect(introduced?.code == .status(.permissionDenied))
+      #expect(try await audited(bench).isEmpty)
+      await client.close()
+    }
+  }
+
+  @Test("A transaction of another customer names nobody else")
+  func transactionOfAnother() async throws {
+    try await run { bench async throws in
+      let expired = try await bench.submit(.expired)
+      guard case .state(let state) = try await bench.state(of: .account(expired)) else {
+        throw CancellationError()
+      }
+      let standing = try #require(state.groups.first?.standing)
+      for id in [
+        standing.transactionID.rawValue, standing.originalTransactionID.rawValue,
+      ] {
+        let error = await failure {
+          _ = try await bench.client.signIntroductoryOfferEligibility(
+            introductory(.account("nobody"), transaction: TransactionID(id)))
+        }
+        #expect(error?.code == .status(.invalidArgument))
+        #expect(error?.fieldViolations.map(\.field) == ["transaction_id"])
+      }
+      #expect(try await audited(bench).isEmpty)
+    }
+  }
+
   @Test("Nothing is signed for a purchase by family sharing (R82)")
   func familyShared() async throws {
     try await run { bench async throws in
       let member = try await bench.submit(.familySharing)
       let list = try await bench.client.offerEligibility(
         GetOfferEligibilityRequest(customer: .account(member), scope: Self.scope))
-      #expect(list.offers.allSatisfy { !$0.isEligible })
+      #expect(list.offers.map(\.refusal) == [.familyShared, .familyShared, .familyShared])
+      let error = await failure {
+        _ = try await bench.client.signPromotionalOffer(promotional(.account(member), "stay"))
+      }
+      #expect(error?.errorInfo?.metadata == ["refusal": "FAMILY_SHARED", "rule": "R82"])
+      let introduced = await failure {
+        _ = try await bench.client.signIntroductoryOfferEligibility(
+          introductory(.account(member), .allow))
+      }
+      #expect(introduced?.errorInfo?.metadata == ["refusal": "FAMILY_SHARED", "rule": "R82"])
+      #expect(try await audited(bench).isEmpty)
     }
   }
 }

@@ -30,7 +30,7 @@ struct MigrationTests {
         0x8185_c415_efba_698a, 0x4532_8ce8_e4df_35ba, 0x9dcc_a1e1_539b_1a26,
         0xc6e6_17a6_6b0c_35ae, 0xb593_2a29_b016_dbb2, 0x5a62_45bc_0aca_93e8,
         0x3767_cb2a_c861_107e, 0x63ee_c394_163f_de54,
-        0x98a1_42fe_bb4f_2d8f,
+        0xb104_79e5_460e_a56a,
         0x1348_25de_ca81_ea5c,
       ])
   }

@@ -91,7 +91,8 @@ struct StatisticMappingTests {
       samples("offers.refused.USED_UP") == [
         "entitle_offer_refusals": [MetricSample([MetricLabel("reason", "USED_UP")], 5)]
       ])
-    #expect(samples("offers.limited") == ["entitle_offers_limited": [MetricSample([], 5)]])
+    #expect(
+      samples("offers.throttled") == ["entitle_offers_throttled": [MetricSample([], 5)]])
   }
 
   @Test("A sum of other values is not shown")

@@ -22,8 +22,10 @@ extension StoreConformanceSuite {
       try expectEqual(job?.dueAt, 5_000)
       try expectEqual(job?.key.transactionID, "1")
       try expectEqual(
-        try await store.consumptionCounts(),
+        try await store.consumptionCounts(doing: [readerScope]),
         ConsumptionCounts(open: 1, earliestDeadline: 43_204_000))
+      // Nothing is counted that waits for the key of another server.
+      try expectEqual(try await store.consumptionCounts(doing: []), ConsumptionCounts())
       // Apple asks again while it has not decided.
       try await store.requestConsumption(2, signedAt: 9_000)
       try expectEqual(try await store.consumptionRecord(), record)
@@ -46,7 +48,7 @@ extension StoreConformanceSuite {
       try expectEqual(record.request?.cause, .arrivedLate)
       try expectEqual(try await store.job(.key(consumptionKey.job)), nil)
       try expectEqual(try await store.consumptionEvents(), ["15 ARRIVED_LATE"])
-      try expectEqual(try await store.consumptionCounts(), ConsumptionCounts())
+      try expectEqual(try await store.consumptionCounts(doing: [readerScope]), ConsumptionCounts())
       // A later request is another one.
       try await store.requestConsumption(2, signedAt: 43_000_000, at: late)
       try expectEqual(try await store.consumptionRecord().request?.state, .open)
@@ -109,7 +111,9 @@ extension StoreConformanceSuite {
       try expectEqual(
         try await store.consumptionEvents(), ["14 DELIVERED, no sample"], "the feed")
       // Nothing sends it again.
-      try expectEqual(try await store.begin(lease), .leaseLost)
+      guard case .record(_, isChanged: false) = try await store.begin(lease) else {
+        throw ConformanceFailure("it was sent again", file: #fileID, line: #line)
+      }
       try await store.requestConsumption(2, signedAt: 9_000)
       try expectEqual(try await store.consumptionRecord().request, sent)
       let again = try await store.change(consumptionChange(.reopen("1", isDryRun: false)))
@@ -143,6 +147,86 @@ extension StoreConformanceSuite {
         [
           "15 OUTCOME_UNCERTAIN: the server ended during the call", "14 DELIVERED, no sample",
         ])
+    },
+
+    ConformanceCase("A slow process tells that its call changed nothing, or was refused (R88)") {
+      store, _ in
+      try await store.requestConsumption(1)
+      try await store.consent(true)
+      let first = try await store.leaseConsumption(at: 5_000)
+      _ = try await store.begin(first)
+      let second = try await store.leaseConsumption(at: 70_000)
+      guard case .decision(.end(.outcomeUncertain), let record) = try await store.begin(second)
+      else { throw ConformanceFailure("it was repeated", file: #fileID, line: #line) }
+      try await store.finishConsumption(second)
+      // By hand it is too early: the outcome may still become known.
+      let reopen = ConsumptionChange.Change.reopen("1", isDryRun: true)
+      try expectEqual(
+        try await store.change(consumptionChange(reopen, at: 67_999)),
+        .refused(.outcomeUncertain, record))
+      guard
+        case .record(_, isChanged: true) = try await store.change(
+          consumptionChange(reopen, at: 68_000))
+      else { throw ConformanceFailure("it was refused", file: #fileID, line: #line) }
+      try expectEqual(try await store.end(first, .failed("no connection")), true)
+      let opened = try await store.consumptionRecord().request
+      try expectEqual(opened?.state, .open)
+      try expectEqual(opened?.cause, nil)
+      try expectEqual(opened?.sending, nil)
+      try expectEqual(try await store.job(.key(consumptionKey.job))?.state, .open)
+      let third = try await store.leaseConsumption(at: 80_000)
+      _ = try await store.begin(third)
+      _ = try await store.begin(try await store.leaseConsumption(at: 150_000))
+      try expectEqual(try await store.end(third, .refused("4000036")), true)
+      let refused = try await store.consumptionRecord().request
+      try expectEqual(refused?.cause, .appleRefused)
+      try expectEqual(refused?.detail, "4000036")
+      try expectEqual(try await store.end(third, .refused("4000036")), false)
+    },
+
+    ConformanceCase("Another request takes the place of one that nothing ended (R88)") { store, _ in
+      try await store.requestConsumption(1)
+      try await store.requestConsumption(2, signedAt: 40_000_000, at: 43_203_999)
+      try expectEqual(try await store.consumptionRecord().request?.notificationUUID, uuid(1))
+      try await store.requestConsumption(3, signedAt: 40_000_001, at: 43_204_000)
+      let request = try await store.consumptionRecord().request
+      try expectEqual(request?.notificationUUID, uuid(3))
+      try expectEqual(request?.state, .open)
+      try expectEqual(try await store.consumptionEvents(), ["15 DEADLINE_PASSED"])
+    },
+
+    ConformanceCase("What is stated during an attempt is looked at at once after it (R87)") {
+      store, _ in
+      try await store.requestConsumption(1)
+      let lease = try await store.leaseConsumption(at: 5_000)
+      guard let job = try await store.job(.key(consumptionKey.job)) else {
+        throw ConformanceFailure("there is no job", file: #fileID, line: #line)
+      }
+      try expectEqual(try await store.state(ConsumptionStatement(percentage: 1)), true)
+      _ = try await store.change(
+        AppStoreJobRequest(
+          .report(
+            AppStoreJobReport(
+              of: job, lease: lease, .paused(until: 900_000, reason: "waits"), cursor: "")),
+          at: 9_000))
+      try expectEqual(try await store.job(.key(consumptionKey.job))?.dueAt, 9_000)
+    },
+
+    ConformanceCase("Consumption is leased before refetches that wait longer (R88)") { store, _ in
+      try await store.requestConsumption(1)
+      for chain in 0..<5 {
+        let key = AppStoreJobKey(readerScope, .refetch(OriginalTransactionID("chain-\(chain)")))
+        _ = try await store.change(AppStoreJobRequest(.open(key, since: nil), at: 1_000))
+      }
+      let jobs = try await store.leaseJobs(
+        AppStoreJobLease(
+          scopes: [readerScope], now: 100_000, until: 160_000, lease: "a lease", limit: 1))
+      try expectEqual(jobs.map(\.key), [consumptionKey.job])
+      let others = try await store.leaseJobs(
+        AppStoreJobLease(
+          scopes: [readerScope], now: 100_000, until: 160_000, lease: "others", limit: 10))
+      try expectEqual(others.count, 5)
+      try expect(others.allSatisfy { $0.key.kind == .refetch }, "\(others)")
     },
 
     ConformanceCase("What was not sent can be opened by hand, with the same checks (R88)") {
@@ -183,13 +267,45 @@ extension StoreConformanceSuite {
     ConformanceCase("Concurrent workers send it once (R88)") { store, _ in
       try await store.requestConsumption(1)
       try await store.consent(true)
-      let leases = await withTaskGroup(of: String?.self) { group in
+      let leases: [String] = await withTaskGroup(of: String?.self) { group in
         for _ in 0..<8 {
           group.addTask { try? await store.leaseConsumption(at: 5_000) }
         }
         return await group.reduce(into: []) { if let lease = $1 { $0.append(lease) } }
       }
       try expectEqual(leases.count, 1)
+      guard let holder = leases.first else { return }
+      // Only the holder of the lease sends, and only one of its attempts.
+      let answers: [ConsumptionAnswer] = await withTaskGroup(of: ConsumptionAnswer?.self) { group in
+        for number in 0..<8 {
+          let lease = number.isMultiple(of: 2) ? holder : "another lease"
+          group.addTask { try? await store.begin(lease) }
+        }
+        group.addTask {
+          _ = try? await store.consent(false, at: 9_000)
+          return nil
+        }
+        return await group.reduce(into: []) { if let answer = $1 { $0.append(answer) } }
+      }
+      try expectEqual(answers.count, 8)
+      let sending = answers.count {
+        if case .decision(.send, _) = $0 { true } else { false }
+      }
+      let request = try await store.consumptionRecord().request
+      if sending == 0 {
+        // The withdrawal was first.
+        try expectEqual(request?.cause, .consentRefused)
+      } else {
+        try expectEqual(sending, 1)
+        try expectEqual(request?.sending, holder)
+        try expectEqual(request?.attempts, 1)
+      }
+      // After the withdrawal nothing is sent.
+      _ = try await store.end(holder, .failed("HTTP 503"))
+      if case .decision(.send, _) = try await store.begin(holder) {
+        throw ConformanceFailure("it was sent without consent", file: #fileID, line: #line)
+      }
+      try expectEqual(try await store.consumptionRecord().request?.cause, .consentRefused)
     },
   ]
 
@@ -246,6 +362,21 @@ extension StoreConformanceSuite {
           try expectEqual(consent?.isGiven, row.2, "row \(index), \(name)")
         }
       }
+      // The trail has what each merge deleted: in the rows 1 to 4.
+      let entries = try await store.auditEntries(
+        AuditQuery(isByChain: true, after: .start, limit: 100))
+      try expectEqual(entries.filter { $0.subject == "deleted by a merge" }.count, 4)
+    },
+
+    ConformanceCase("An account that brings nothing leaves the consent of the other (R86)") {
+      store, _ in
+      try await store.submit(TransactionSample("1", "1"), by: "anna")
+      try await store.consent(true)
+      // It has a grant only.
+      _ = try await store.addGrant(sampleGrant(1))
+      try await store.done(.merge("alice", into: "anna"))
+      let consent = try await store.consumptionConsent(of: "anna", in: readerScope)
+      try expectEqual(consent?.isGiven, true)
     },
   ]
 

@@ -141,8 +141,10 @@ extension ForwardingStore {
   package func change(_ change: ConsumptionChange) async throws(StoreError) -> ConsumptionAnswer {
     try await base.change(change)
   }
-  package func consumptionCounts() async throws(StoreError) -> ConsumptionCounts {
-    try await base.consumptionCounts()
+  package func consumptionCounts(
+    doing scopes: [AppScope]
+  ) async throws(StoreError) -> ConsumptionCounts {
+    try await base.consumptionCounts(doing: scopes)
   }
 
   package func add(_ batch: AccountImportBatch) async throws(StoreError) -> AccountImportAnswer {

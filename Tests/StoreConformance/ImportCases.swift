@@ -11,10 +11,8 @@ extension StoreConformanceSuite {
     ConformanceCase("A row is stored once, however often it is added (R89)") { store, _ in
       let rows = [row(2, "anna", "11"), row(3, "bert", "12", token: "t")]
       try expectEqual(try await store.added(rows), rows.map { outcome($0) })
-      var other = rows
-      other[0].account = "carl"
       try expectEqual(
-        try await store.added(other + [row(9, "dora", "13")]),
+        try await store.added(rows + [row(9, "dora", "13")]),
         rows.map { outcome($0, isKnown: true) } + [outcome(row(9, "dora", "13"))])
       var summary = try unwrap(try await store.imports(.named("i")).first, "the import")
       try expect(summary.id > 0, "an id")
@@ -33,6 +31,85 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.imports(.named("other")), [])
       try expectEqual(try await store.waitingImportRows(limit: 100), 3)
       try expectEqual(try await store.waitingImportRows(limit: 2), 2)
+    },
+
+    ConformanceCase("A row that is stored with other values is not taken for it (R89)") {
+      store, _ in
+      let stored = row(2, "anna", "11", token: "t")
+      try await store.added([stored])
+      var changed = [stored, stored, stored, stored]
+      changed[0].account = "carl"
+      changed[1].transaction = "12"
+      changed[2].token = nil
+      changed[3].scope = sandboxScope
+      for sent in changed {
+        for isDryRun in [true, false] {
+          try expectEqual(
+            try await store.add(
+              AccountImportBatch(
+                name: "i", rows: [row(1, "emma", "19"), sent], at: 1_000, author: "otto",
+                isDryRun: isDryRun)),
+            .differs(2))
+        }
+      }
+      try expectEqual(try await store.states(of: "i"), [.waiting: [2]])
+      // Looked for in both environments, it begins where the server has a key.
+      var either = stored
+      either.scope = sandboxScope
+      either.fallsBack = true
+      try expectEqual(try await store.added([either]), [outcome(stored, isKnown: true)])
+    },
+
+    ConformanceCase("A row rests on no row of another import that may be cancelled (R89)") {
+      store, _ in
+      try await store.added([row(1, "anna", "11")])
+      try await store.added([
+        row(1, "anna", "11", of: "j"), row(2, "anna", "11", of: "j"), row(4, "bert", "11", of: "j"),
+      ])
+      try expectEqual(
+        try await store.states(of: "j"), [.waiting: [1], .duplicate: [2], .failed: [4]])
+      try expectEqual(try await store.changed("i", .cancel, at: 2_000), 1)
+      try expectEqual(try await store.leasedRows(at: 3_000).map(\.place.name), ["j"])
+    },
+
+    ConformanceCase("A conflict waits again when no row of another account is left (R89)") {
+      store, _ in
+      try await store.added([row(1, "anna", "11"), row(2, "bert", "11"), row(4, "bert", "12")])
+      try expectEqual(try await store.changed("i", .retry, at: 2_000), 0)
+      try expectEqual(try await store.changed("i", .cancel, at: 3_000), 2)
+      // Rows that were cancelled come first.
+      try expectEqual(try await store.changed("i", .retry, at: 4_000), 2)
+      try expectEqual(try await store.states(of: "i"), [.waiting: [1, 4], .failed: [2]])
+      try await store.leasedRows(at: 5_000).asyncForEach {
+        try await store.report([report($0, .done, at: 6_000)])
+      }
+      try expectEqual(try await store.changed("i", .retry, at: 7_000), 1)
+      try expectEqual(try await store.states(of: "i"), [.waiting: [2], .done: [1, 4]])
+    },
+
+    ConformanceCase("Only rows of the named environments are read, cancelled and retried (R89)") {
+      store, _ in
+      var refused = row(2, "bert", "12", in: sandboxScope)
+      refused.state = .failed
+      refused.reason = .notServed
+      try await store.added([
+        row(1, "anna", "11"), refused, row(4, "carl", "13", in: sandboxScope),
+      ])
+      let one = [readerScope]
+      try expectEqual(
+        try await store.importRows(query("i", .waiting, in: one)).map(\.place.number), [1])
+      try expectEqual(try await store.importRows(query("i", .failed, in: one)), [])
+      try expectEqual(try await store.changed("i", .retry, at: 2_000, in: one), 0)
+      try expectEqual(try await store.changed("i", .cancel, at: 2_000, in: one), 1)
+      try expectEqual(
+        try await store.states(of: "i"), [.waiting: [4], .failed: [2], .cancelled: [1]])
+      try expectEqual(try await store.changed("i", .retry, at: 3_000, in: []), 0)
+      try expectEqual(try await store.changed("i", .retry, at: 3_000, in: [sandboxScope]), 1)
+      try expectEqual(try await store.states(of: "i"), [.waiting: [2, 4], .cancelled: [1]])
+      let header = try await store.imports(.header("i"))
+      try expectEqual(header.map(\.lastRow), [4])
+      try expectEqual(header.map(\.counts), [[]])
+      try expectEqual(try await store.imports(.header("other")), [])
     },
 
     ConformanceCase("An account and transaction that another row has is a duplicate (R89)") {
@@ -205,6 +282,27 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.account(of: "3"), "anna")
     },
 
+    ConformanceCase("An import takes no hinted app transaction from an account (R72, R90)") {
+      store, _ in
+      let token: AppAccountToken = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+      let catalog = PolicySample.catalog(nil)
+      try await store.submit(TransactionSample("1", "1").with { $0.token = token }, by: "anna")
+      // The token gives anna the chain, and so its app transaction.
+      try await store.submit(
+        TransactionSample("2", "2").with {
+          $0.token = token
+          $0.appTransaction = "77"
+        }, under: catalog)
+      try expectEqual(try await store.account(of: "2"), "anna")
+      let receipt = try await store.imported(
+        [TransactionSample("3", "3").with { $0.appTransaction = "77" }], by: "bert", under: catalog)
+      try expectEqual(receipt.links, [.linked])
+      try expectEqual(try await store.ambiguities().count, 0)
+      try await store.submit(
+        TransactionSample("4", "4").with { $0.appTransaction = "77" }, under: catalog)
+      try expectEqual(try await store.account(of: "4"), "anna")
+    },
+
     ConformanceCase("A token that is bound to another account stays bound to it (R90)") {
       store, _ in
       let token: AppAccountToken = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
@@ -244,9 +342,10 @@ private func outcome(
 }
 
 private func query(
-  _ name: AccountImportName, _ state: AccountImportRow.State, after: Int64 = 0, limit: Int = 100
+  _ name: AccountImportName, _ state: AccountImportRow.State, after: Int64 = 0, limit: Int = 100,
+  in scopes: [AppScope] = [readerScope, sandboxScope]
 ) -> AccountImportRowQuery {
-  AccountImportRowQuery(name: name, state: state, after: after, limit: limit)
+  AccountImportRowQuery(name: name, state: state, scopes: scopes, after: after, limit: limit)
 }
 
 private func report(
@@ -289,9 +388,10 @@ extension EntitlementStore {
   }
 
   fileprivate func changed(
-    _ name: AccountImportName, _ kind: AccountImportChange.Kind, at: Milliseconds
+    _ name: AccountImportName, _ kind: AccountImportChange.Kind, at: Milliseconds,
+    in scopes: [AppScope] = [readerScope, sandboxScope]
   ) async throws -> Int? {
-    try await change(AccountImportChange(name: name, kind: kind, at: at))
+    try await change(AccountImportChange(name: name, kind: kind, scopes: scopes, at: at))
   }
 
   /// In the order of the numbers.

@@ -42,13 +42,17 @@ package enum AppStoreServerEndpoint: String, Hashable, Sendable, CaseIterable {
     }
   }
 
+  /// Whether a call tells about consumption (rules.md, R86–R88). The caller decided just before the call
+  /// that the customer consents, so the client waits for nothing and repeats nothing: the caller's job
+  /// decides again before another call.
+  var tellsConsumption: Bool { self == .consumption || self == .legacyConsumption }
+
   /// Whether a request may be sent again when it is not known how the first one ended.
   ///
-  /// Reads may. Finish and the account token set a state, and set it again. Consumption information is
-  /// sent once (rules.md, R88): after a 5xx its job repeats it, and nothing after a lost answer.
-  /// A mass extension with a known request identifier is answered with 200. A second test
-  /// notification does no harm. For the extension of one subscription Apple documents no such
-  /// protection: a second request could extend it twice, irreversibly and out of two in a year.
+  /// Reads may. Finish and the account token set a state, and set it again. A mass extension with a
+  /// known request identifier is answered with 200. A second test notification does no harm. For the
+  /// extension of one subscription Apple documents no such protection: a second request could extend
+  /// it twice, irreversibly and out of two in a year. Consumption information is sent once.
   var isRepeatable: Bool {
     switch self {
     case .extendRenewal, .consumption, .legacyConsumption: false

@@ -1,7 +1,7 @@
 import NIOHTTP1
 
 /// A request that is checked and encoded, without the host and the token.
-struct AppStoreServerRequest: Sendable {
+package struct AppStoreServerRequest: Sendable {
   let endpoint: AppStoreServerEndpoint
   let method: HTTPMethod
   /// The path below the base address, with the query: ASCII.
@@ -45,7 +45,9 @@ struct AppStoreServerRequest: Sendable {
   }
 
   /// - Throws: ``AppStoreServerError/Code/invalidRequest`` for a value that a path cannot have.
-  static func check(pathValue value: String, _ name: String) throws(AppStoreServerError) {
+  package static func check(
+    pathValue value: String, _ name: String
+  ) throws(AppStoreServerError) {
     guard !value.isEmpty, value.utf8.count <= pathValueLength, value != ".", value != "..",
       value.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") })
     else { throw .invalidRequest("\(name) is empty, too long, or no id") }

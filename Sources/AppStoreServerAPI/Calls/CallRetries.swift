@@ -47,7 +47,8 @@ struct CallRetries: Sendable {
       defer { hasFreshToken = true }
       return hasFreshToken ? .fail : .withFreshToken
     }
-    guard error.isRetryable, attempts < limits.attempts, error.code != .deadlineExceeded,
+    guard !endpoint.tellsConsumption, error.isRetryable, attempts < limits.attempts,
+      error.code != .deadlineExceeded,
       !error.mayHaveTakenEffect || endpoint.isRepeatable
     else { return .fail }
     if error.code == .refused, error.errorCode?.isRetryable != true {

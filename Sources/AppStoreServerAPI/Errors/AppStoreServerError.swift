@@ -85,6 +85,11 @@ package struct AppStoreErrorCode: RawRepresentable, Hashable, Sendable, CustomSt
   /// No transaction with this id in this environment, a wrong bundle id, or, rarely, an id that
   /// worked before.
   package static let transactionIDNotFound = AppStoreErrorCode(rawValue: 4_040_010)
+  /// What is no transaction id.
+  package static let invalidTransactionID = AppStoreErrorCode(rawValue: 4_000_006)
+  /// No customer of the app has this id.
+  package static let accountNotFound = AppStoreErrorCode(rawValue: 4_040_001)
+  package static let originalTransactionIDNotFound = AppStoreErrorCode(rawValue: 4_040_005)
   /// The customer has no app transaction.
   package static let appTransactionDoesNotExist = AppStoreErrorCode(rawValue: 4_040_019)
   /// The test notification does not exist, or its result is not known yet.

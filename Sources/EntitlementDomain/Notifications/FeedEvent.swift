@@ -66,7 +66,7 @@ public enum FeedEventKind: Int, Hashable, Sendable, CaseIterable {
   /// The App Store was told about the consumption of a purchase (R86). The detail is what it was told.
   case consumptionSent = 14
   /// The App Store was not told about the consumption of a purchase, though it asked (R86). The detail
-  /// begins with the name of a ``ConsumptionCause``.
+  /// begins with the name of one `ConsumptionCause`.
   case consumptionNotSent = 15
 }
 

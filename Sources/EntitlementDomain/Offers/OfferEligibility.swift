@@ -10,7 +10,14 @@ package struct OfferEligibility: Sendable {
   private let own: CustomerState
   /// The groups in which something that others bought confers access.
   private let sharedGroups: Set<SubscriptionGroupID>
+  /// The groups of the catalog whose purchases Apple puts in another group.
+  private let mismatchedGroups: Set<SubscriptionGroupID>
+  /// How access in each group ended last, by the own chains that give none.
+  private let lapses: [SubscriptionGroupID: Lapse]
   private let uses: OfferUses
+  /// Redemptions whose first period is still to come: an offer for the subscription that a customer
+  /// has begins at the next renewal.
+  private let pendingUses: [OfferID: Int]
   private let now: Milliseconds
 
   /// Evaluates a customer, for all offers.
@@ -21,29 +28,38 @@ package struct OfferEligibility: Sendable {
     of record: CustomerRecord, catalog: Catalog, at now: Milliseconds,
     isCancelled: @escaping () -> Bool = { false }
   ) {
-    let purchases = record.withoutPurchasesOfOthers
-    let evaluate = { record in
-      Evaluation.evaluate(record, catalog: catalog, at: now, isCancelled: isCancelled)?.state
-    }
-    guard let own = evaluate(purchases ?? record) else { return nil }
-    var sharedGroups: Set<SubscriptionGroupID> = []
-    if purchases != nil {
-      guard let all = evaluate(record) else { return nil }
-      for group in all.groups where group.standing.coreState == .active {
-        if group.standing.ownership?.isOfAnother == true { sharedGroups.insert(group.groupID) }
+    let (purchases, others) = record.parted
+    var check = CancellationCheck(isCancelled)
+    do {
+      let history = try History(purchases, catalog: catalog, check: &check)
+      let own = try history.state(of: purchases, at: now, check: &check)
+      let lapses = try history.lapses(at: now, check: &check)
+      var sharedGroups: Set<SubscriptionGroupID> = []
+      if let others {
+        let history = try History(others, catalog: catalog, check: &check)
+        let state = try history.state(of: others, at: now, check: &check)
+        for group in state.groups where group.standing.coreState == .active {
+          sharedGroups.insert(group.groupID)
+        }
       }
+      self.own = own
+      self.lapses = lapses
+      self.sharedGroups = sharedGroups
+      pendingUses = history.pendingUses(in: own)
+    } catch {
+      return nil
     }
-    self.own = own
-    self.sharedGroups = sharedGroups
     self.now = now
-    uses = OfferUses(of: purchases ?? record, until: now)
+    mismatchedGroups = record.mismatchedGroups(in: catalog)
+    uses = OfferUses(of: purchases, until: now)
   }
 
   /// The verdict on an offer of a product.
   package func verdict(on offer: CatalogOffer, of product: CatalogProduct) -> OfferVerdict {
     let group = product.group.flatMap { id in own.groups.first { $0.groupID == id } }
-    let situation = Self.situation(in: group)
-    let used = offer.id.map { uses.count(of: $0) + pendingUses(of: $0) } ?? 0
+    let isMismatched = product.group.map { mismatchedGroups.contains($0) } ?? false
+    let situation = isMismatched ? nil : situation(in: group)
+    let used = offer.id.map { uses.count(of: $0) + pendingUses[$0, default: 0] } ?? 0
     let (refusal, eligibleAt) = decision(offer, product, group, situation, used)
     return OfferVerdict(
       productID: product.id, offer: offer, situation: situation, uses: used, refusal: refusal,
@@ -76,13 +92,13 @@ package struct OfferEligibility: Sendable {
     var refusal: OfferRefusal?
     var eligibleAt: Milliseconds?
     if let id = offer.id, let pause = offer.againAfter {
-      if pendingUses(of: id) > 0 { return (.usedTooRecently, nil) }
+      if pendingUses[id, default: 0] > 0 { return (.usedTooRecently, nil) }
       if let last = uses.last(of: id), now < pause.end(from: last) {
         (refusal, eligibleAt) = (.usedTooRecently, pause.end(from: last))
       }
     }
-    if situation.hasLapsed, let pause = offer.lapsedFor, let end = group?.standing.accessEnd,
-      now < pause.end(from: end)
+    if situation.hasLapsed, let pause = offer.lapsedFor,
+      let end = group.flatMap({ lapses[$0.groupID] })?.end, now < pause.end(from: end)
     {
       let moment = pause.end(from: end)
       (refusal, eligibleAt) = (.lapsedTooRecently, max(moment, eligibleAt ?? moment))
@@ -97,28 +113,82 @@ package struct OfferEligibility: Sendable {
     }
   }
 
-  /// Redemptions whose first period is still to come: an offer for the subscription that a customer
-  /// has begins at the next renewal.
-  private func pendingUses(of id: OfferID) -> Int {
-    own.groups.count { group in
-      let (present, next) = (group.standing.offer, group.standing.renewalOffer)
-      return next?.isPromotional(id) == true && present?.isPromotional(id) != true
-    }
-  }
-
   /// - Returns: nil when the state of the group cannot be determined.
-  private static func situation(in group: GroupState?) -> OfferSituation? {
-    guard let standing = group?.standing else { return .new }
+  private func situation(in group: GroupState?) -> OfferSituation? {
+    guard let group else { return .new }
+    let standing = group.standing
     if standing.notices.contains(.expiresDateMissing) { return nil }
     switch standing.status {
     case .active: return standing.willRenew == false ? .cancelled : .active
     case .grace, .billingRetry: return .inBillingTrouble
-    case .expired: return .lapsed
-    case .revoked: return .refunded
+    case .expired, .revoked:
+      // The best standing need not be that of the chain which gave access last.
+      let isRefund = lapses[group.groupID]?.isRefund ?? (standing.status == .revoked)
+      return isRefund ? .refunded : .lapsed
     // Bought for later. There is no earlier purchase, which would decide the group.
     case .upcoming: return .active
     case .replaced, .consumed, .undetermined: return nil
     }
+  }
+}
+
+/// The end of access in a group, at the end of a period or by a refund.
+private struct Lapse: Comparable {
+  let end: Milliseconds
+  let isRefund: Bool
+
+  /// - Returns: nil when the subscription has not ended, or its end is not known.
+  init?(_ standing: Standing) {
+    guard standing.status == .expired || standing.status == .revoked, let end = standing.accessEnd
+    else { return nil }
+    self.end = end
+    isRefund = standing.status == .revoked
+  }
+
+  /// Of a period and a refund that end together, the period is the later one.
+  static func < (left: Self, right: Self) -> Bool {
+    left.end == right.end ? left.isRefund && !right.isRefund : left.end < right.end
+  }
+}
+
+extension History {
+  /// The latest end of access in each group, by the chains that have ended.
+  fileprivate func lapses(
+    at now: Milliseconds, check: inout CancellationCheck
+  ) throws(EvaluationCancelled) -> [SubscriptionGroupID: Lapse] {
+    var lapses: [SubscriptionGroupID: Lapse] = [:]
+    for chain in chains {
+      try check.step()
+      let verdict = chain.verdict(in: self, at: now)
+      guard let lapse = Lapse(verdict.standing),
+        let group = chain.groupID(of: verdict.period, in: table)
+      else { continue }
+      lapses[group] = max(lapse, lapses[group] ?? lapse)
+    }
+    return lapses
+  }
+
+  /// The redemptions whose first period is the next renewal.
+  ///
+  /// - Parameter state: the state by this history.
+  fileprivate func pendingUses(in state: CustomerState) -> [OfferID: Int] {
+    var pending: [OfferID: Int] = [:]
+    for group in state.groups {
+      guard let next = renewalOffer(of: group.standing), let id = next.promotionalID,
+        !next.continues(group.standing.offer)
+      else { continue }
+      pending[id, default: 0] += 1
+    }
+    return pending
+  }
+
+  /// The offer of the next renewal. The state names none in billing retry, and a charge that comes
+  /// late is under the offer all the same.
+  private func renewalOffer(of standing: Standing) -> Offer? {
+    guard standing.status == .billingRetry else { return standing.renewalOffer }
+    let chain = chains.first { $0.id == standing.originalTransactionID }
+    guard let renewal = chain?.renewal, renewal.autoRenews != false else { return nil }
+    return table.renewalInfo(renewal.fact).renewalOffer
   }
 }
 
@@ -146,12 +216,12 @@ struct OfferUses: Sendable {
       let inOrder = periods.values.sorted {
         ($0.purchaseDate, $0.transactionID) < ($1.purchaseDate, $1.transactionID)
       }
-      var previous: Offer?
+      var previous: TransactionFact?
       for fact in inOrder {
-        if let offer = fact.offer, let id = offer.promotionalID {
-          add(id, at: fact.purchaseDate, continues: offer.continues(previous))
+        if let id = fact.offer?.promotionalID {
+          add(id, at: fact.purchaseDate, continues: fact.continuesOffer(of: previous))
         }
-        previous = fact.offer
+        previous = fact
       }
     }
   }
@@ -175,14 +245,23 @@ extension Offer {
     type == .promotional ? identifier.map { OfferID($0) } : nil
   }
 
-  fileprivate func isPromotional(_ id: OfferID) -> Bool { promotionalID == id }
-
   /// Whether a period with this offer belongs to the redemption of the period before it. An offer
   /// that is paid as you go has several periods; others have one. Without a discount type, as in
   /// older payloads, it counts as one that has several: nobody is refused for a use that was none.
   fileprivate func continues(_ previous: Offer?) -> Bool {
     guard let previous, previous.promotionalID == promotionalID else { return false }
     return discountType == nil || discountType == .payAsYouGo
+  }
+}
+
+extension TransactionFact {
+  /// Whether the period belongs to the redemption of the period before it in the chain. A purchase
+  /// by the customer begins one of its own, as does a period after a lapse that no renewal ended.
+  fileprivate func continuesOffer(of previous: TransactionFact?) -> Bool {
+    guard let previous, let offer, transactionReason != "PURCHASE" else { return false }
+    let isAdjacent = previous.expiresDate.map { purchaseDate <= $0 } ?? false
+    guard isAdjacent || transactionReason == "RENEWAL" else { return false }
+    return offer.continues(previous.offer)
   }
 }
 
@@ -212,17 +291,16 @@ extension CustomerRecord {
     return standing
   }
 
-  /// Without the chains that others bought; nil when there are none. A chain is another's if a
-  /// transaction of it is.
-  fileprivate var withoutPurchasesOfOthers: CustomerRecord? {
+  /// The facts by who bought: without the chains that others did, and those alone, without grants;
+  /// nil when there are none. A chain is another's if a transaction of it is.
+  fileprivate var parted: (own: CustomerRecord, others: CustomerRecord?) {
     let standing = standingTransactions
     var shared: Set<OriginalTransactionID> = []
     for fact in standing.values where fact.ownership?.isOfAnother == true {
       shared.insert(fact.originalTransactionID)
     }
-    if shared.isEmpty { return nil }
-    var record = self
-    record.facts.removeAll { fact in
+    if shared.isEmpty { return (self, nil) }
+    func isOfAnother(_ fact: Fact) -> Bool {
       switch fact {
       case .transaction(let fact):
         // An earlier version may name another chain (R7).
@@ -231,23 +309,68 @@ extension CustomerRecord {
       case .appTransaction: false
       }
     }
-    return record
+    var (own, others) = (self, self)
+    own.facts.removeAll(where: isOfAnother)
+    others.facts = facts.filter(isOfAnother)
+    others.grants = []
+    return (own, others)
+  }
+
+  /// The groups of the catalog whose purchases Apple puts in another group: there the catalog does
+  /// not tell which purchases are of the group of an offer.
+  fileprivate func mismatchedGroups(in catalog: Catalog) -> Set<SubscriptionGroupID> {
+    var mismatched: Set<SubscriptionGroupID> = []
+    for fact in standingTransactions.values {
+      guard let signed = fact.subscriptionGroupID,
+        let group = catalog.products[fact.productID]?.group, signed != group
+      else { continue }
+      mismatched.insert(group)
+    }
+    return mismatched
   }
 
   /// A transaction that names the customer to Apple: "any transaction that belongs to the customer",
-  /// or the app transaction ("Generating JWS to sign App Store requests"). The latest own purchase
-  /// that began by `now`, else the id of the app transaction; nil when neither is known.
-  package func transactionForOffers(at now: Milliseconds) -> String? {
-    let own = (withoutPurchasesOfOthers ?? self).standingTransactions.values
-    let latest = own.filter { $0.purchaseDate <= now }.max {
-      ($0.purchaseDate, $0.transactionID) < ($1.purchaseDate, $1.transactionID)
+  /// or the app transaction ("Generating JWS to sign App Store requests"). The first of those that
+  /// were asked for and are the customer's; else the latest own purchase that began by `now`, else
+  /// the id of the app transaction; nil when neither is known.
+  ///
+  /// - Parameter asked: accounts and tokens ask for none.
+  package func transactionForOffers(
+    at now: Milliseconds, preferring asked: [CustomerSelector] = []
+  ) -> String? {
+    let own = parted.own.standingTransactions.values.filter { $0.purchaseDate <= now }
+    let appTransactions = appTransactionIDs
+    for selector in asked {
+      switch selector {
+      case .transaction(let id):
+        if own.contains(where: { $0.transactionID == id }) { return id.rawValue }
+        if let latest = Self.latest(own, of: OriginalTransactionID(id.rawValue)) { return latest }
+        // A request has one field for both.
+        if appTransactions.contains(AppTransactionID(id.rawValue)) { return id.rawValue }
+      case .originalTransaction(let id):
+        if let latest = Self.latest(own, of: id) { return latest }
+      case .appTransaction(let id):
+        if appTransactions.contains(id) { return id.rawValue }
+      case .account, .appAccountToken: break
+      }
     }
-    if let latest { return latest.transactionID.rawValue }
-    var appTransaction: AppTransactionID?
+    return Self.latest(own) ?? appTransactions.max()?.rawValue
+  }
+
+  /// - Parameter chain: nil: of all chains.
+  private static func latest(
+    _ transactions: [TransactionFact], of chain: OriginalTransactionID? = nil
+  ) -> String? {
+    transactions.lazy.filter { $0.originalTransactionID == chain ?? $0.originalTransactionID }
+      .max { ($0.purchaseDate, $0.transactionID) < ($1.purchaseDate, $1.transactionID) }?
+      .transactionID.rawValue
+  }
+
+  private var appTransactionIDs: Set<AppTransactionID> {
+    var ids: Set<AppTransactionID> = []
     for case .appTransaction(let fact) in facts where fact.scope == scope {
-      guard let id = fact.appTransactionID else { continue }
-      appTransaction = max(id, appTransaction ?? id)
+      if let id = fact.appTransactionID { ids.insert(id) }
     }
-    return appTransaction?.rawValue
+    return ids
   }
 }

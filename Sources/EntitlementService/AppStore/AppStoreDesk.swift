@@ -41,11 +41,12 @@ package protocol AppStoreDesk: Sendable {
 
 /// Fetches customers of whom nothing is stored (R85).
 package protocol CustomerFetching: Sendable {
-  /// Asks the App Store for the customer of an id, and stores what it answers. Callers of one id share
-  /// the work. It goes on when a caller is gone.
+  /// Asks the App Store for the customer of an id, and stores what it answers. Callers of one id and
+  /// kind of id share the work. It goes on when a caller is gone.
   ///
   /// - Parameter selector: an original transaction, transaction or app transaction.
   /// - Returns: false if the App Store does not know the id, or said so a moment ago.
+  /// - Throws: ``ServiceError``, also when the App Store knows the id only as one of another kind.
   func fetch(_ selector: CustomerSelector, in scope: AppScope) async throws(ServiceError) -> Bool
 }
 
@@ -135,11 +136,12 @@ package struct CheckedStatuses: Sendable {
     /// Nil for a status that is not known.
     package let status: SubscriptionStatus?
     package let transaction: CheckedPayload
-    package let renewalInfo: CheckedPayload
+    /// Nil for a member of a family.
+    package let renewalInfo: CheckedPayload?
 
     package init(
       groupID: SubscriptionGroupID?, originalTransactionID: OriginalTransactionID,
-      status: SubscriptionStatus?, transaction: CheckedPayload, renewalInfo: CheckedPayload
+      status: SubscriptionStatus?, transaction: CheckedPayload, renewalInfo: CheckedPayload?
     ) {
       self.groupID = groupID
       self.originalTransactionID = originalTransactionID

@@ -27,7 +27,8 @@ package struct ImportRecords: Sendable {
   /// - Returns: one outcome for each row, in order.
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for a name or an app that is not
   ///   valid, and for rows that are not in order; ``ServiceError/Code-swift.enum/failedPrecondition``
-  ///   when this server has no key for the app, or the import is of another app;
+  ///   when this server has no key for the app, the import is of another app, or a row is stored with
+  ///   other values;
   ///   ``ServiceError/Code-swift.enum/resourceExhausted`` when too many rows are stored.
   package func add(
     _ accounts: [AccountToImport], to name: String, of app: BundleID, isDryRun: Bool,
@@ -52,7 +53,7 @@ package struct ImportRecords: Sendable {
         $0.row(of: name, app: app, environments: environments, at: now)
       },
       at: now, author: audit.caller.name, isDryRun: true)
-    let stored = try await summary(of: name)
+    let stored = try await header(of: name)
     if let stored, stored.bundleID != app {
       throw ServiceError(.failedPrecondition, "an import with this id is of another app")
     }
@@ -74,6 +75,8 @@ package struct ImportRecords: Sendable {
   ) async throws(ServiceError) -> [AccountImportAnswer.Outcome] {
     switch try await asking({ () throws(StoreError) in try await store.add(batch) }) {
     case .rows(let outcomes): return outcomes
+    case .differs(let number):
+      throw ServiceError(.failedPrecondition, "row \(number) is stored with other values")
     case .full:
       throw ServiceError(
         .resourceExhausted,
@@ -140,17 +143,22 @@ package struct ImportRecords: Sendable {
     )
   }
 
-  /// A page of the rows of an import, and the number after which the next page begins; nil at the end.
+  /// A page of the rows of an import in environments that the caller may use, and the number after which
+  /// the next page begins; nil at the end.
   ///
   /// - Throws: As ``summary(of:permits:)``.
   package func rows(
     of name: String, in state: AccountImportRow.State, after: Int64, limit: Int,
     permits: (AppScope) -> Bool
   ) async throws(ServiceError) -> (rows: [AccountImportRow], next: Int64?) {
-    let summary = try await summary(of: name, permits: permits)
+    guard let summary = try await header(of: try Self.checked(name)),
+      Self.permits(summary.bundleID, permits)
+    else { throw Self.unknown }
     let rows = try await asking { () throws(StoreError) in
       try await store.importRows(
-        AccountImportRowQuery(name: summary.name, state: state, after: after, limit: limit))
+        AccountImportRowQuery(
+          name: summary.name, state: state, scopes: Self.visible(summary.bundleID, permits),
+          after: after, limit: limit))
     }
     return (rows, rows.count == limit ? rows.last?.place.number : nil)
   }
@@ -160,11 +168,13 @@ package struct ImportRecords: Sendable {
   /// Batches of one call of ``change(_:_:permits:_:)``.
   private static let batches = 25
 
-  /// Changes the rows of an import, with an entry of the audit trail if there are any.
+  /// Changes the rows of an import, with an entry of the audit trail if there are any. Rows of environments
+  /// that the caller may not use stay as they are.
   ///
   /// - Returns: how many rows were changed, and whether all of them were.
   /// - Throws: As ``summary(of:permits:)``; ``ServiceError/Code-swift.enum/failedPrecondition`` when rows are
-  ///   to be done again and this server has no key for the app.
+  ///   to be done again and this server has no key for the app, and when an import is to be deleted that has
+  ///   rows of an environment that the caller may not use.
   package func change(
     _ name: String, _ kind: AccountImportChange.Kind, permits: (AppScope) -> Bool,
     _ audit: ChangeAudit
@@ -177,16 +187,15 @@ package struct ImportRecords: Sendable {
       case .retry: [.failed, .cancelled]
       case .delete: AccountImportRow.State.allCases
       }
-    let environments =
-      kind == .retry
-      ? try environments(of: summary.bundleID) : [StoreEnvironment.production, .sandbox]
+    let environments: Set<StoreEnvironment> =
+      kind == .retry ? try environments(of: summary.bundleID) : [.production, .sandbox]
+    let scopes = environments.map { AppScope(bundleID: summary.bundleID, environment: $0) }
+      .filter(permits)
     // An import whose accounts were deleted has no rows, and can be deleted.
-    guard kind == .delete || affected.contains(where: { summary.count($0) > 0 }) else {
-      return (0, true)
-    }
-    let scope = AppScope(
-      bundleID: summary.bundleID,
-      environment: environments.contains(.production) ? .production : .sandbox)
+    guard kind == .delete || affected.contains(where: { summary.count($0) > 0 }),
+      let scope = scopes.first(where: { $0.environment == .production }) ?? scopes.first
+    else { return (0, true) }
+    if kind == .delete { try await checkDeletion(of: summary, permits) }
     let method =
       switch kind {
       case .cancel: "CancelImport"
@@ -198,7 +207,8 @@ package struct ImportRecords: Sendable {
     for _ in 0..<Self.batches {
       let changed = try await asking { () throws(StoreError) in
         try await store.change(
-          AccountImportChange(name: summary.name, kind: kind, at: jobClock.now()))
+          AccountImportChange(
+            name: summary.name, kind: kind, scopes: scopes, at: jobClock.now()))
       }
       count += changed ?? 0
       if (changed ?? 0) < AccountImportLimits.changedRows { return (count, true) }
@@ -216,6 +226,32 @@ package struct ImportRecords: Sendable {
         .failedPrecondition, "this server has no key of the App Store Server API for \(app)")
     }
     return environments
+  }
+
+  /// Refuses the deletion of rows that the caller does not see.
+  private func checkDeletion(
+    of summary: AccountImportSummary, _ permits: (AppScope) -> Bool
+  ) async throws(ServiceError) {
+    let visible = Self.visible(summary.bundleID, permits)
+    let hidden = Self.scopes(of: summary.bundleID).filter { !visible.contains($0) }
+    if hidden.isEmpty { return }
+    for state in AccountImportRow.State.allCases where summary.count(state) > 0 {
+      let rows = try await asking { () throws(StoreError) in
+        try await store.importRows(
+          AccountImportRowQuery(name: summary.name, state: state, scopes: hidden, limit: 1))
+      }
+      if !rows.isEmpty {
+        throw ServiceError(
+          .failedPrecondition, "the import has rows of an environment that the caller may not use")
+      }
+    }
+  }
+
+  /// Without the counts.
+  private func header(
+    of name: AccountImportName
+  ) async throws(ServiceError) -> AccountImportSummary? {
+    try await asking { () throws(StoreError) in try await store.imports(.header(name)) }.first
   }
 
   private func summary(
@@ -263,6 +299,18 @@ package struct ImportRecords: Sendable {
 
   private static func permits(_ app: BundleID, _ permits: (AppScope) -> Bool) -> Bool {
     StoreEnvironment.allCases.contains { permits(AppScope(bundleID: app, environment: $0)) }
+  }
+
+  private static func scopes(of app: BundleID) -> [AppScope] {
+    StoreEnvironment.allCases.map { AppScope(bundleID: app, environment: $0) }
+  }
+
+  /// Whose rows a caller sees. Rows of an environment that the App Store does not serve are not valid:
+  /// who may use Production and the Sandbox sees them.
+  private static func visible(_ app: BundleID, _ permits: (AppScope) -> Bool) -> [AppScope] {
+    let all = scopes(of: app)
+    let served = all.filter { [.production, .sandbox].contains($0.environment) }
+    return served.allSatisfy(permits) ? all : all.filter(permits)
   }
 
   private static let unknown = ServiceError(.notFound, "the import is not known")

@@ -82,18 +82,22 @@ package struct OfferService: Sendable {
       throw Self.unknown
     }
     try JobRecords.check(reach(request.scope.bundleID), reach: request.scope)
-    let judged = try await judge(request.customer, in: request.scope, catalog.catalog, source) {
+    let judged = try await judge(
+      request.customer, naming: request.form.transactionID, in: request.scope, catalog.catalog,
+      source
+    ) {
       [$0.verdict(on: offer, of: product)]
     }
     let verdict = try judged.only
     if let refusal = verdict.refusal { throw refused(refusal, verdict.sentence) }
-    let content: OfferStatement.Content =
-      switch request.form {
-      case .v1(let token): .promotionalV1(request.offer, token)
-      case .v2(let transactionID):
-        .promotionalV2(
-          request.offer, transactionID: judged.transaction(of: request.customer) ?? transactionID)
-      }
+    let content: OfferStatement.Content
+    switch request.form {
+    case .v1(let token): content = .promotionalV1(request.offer, token)
+    case .v2(let named):
+      let transactionID = try await transaction(
+        of: judged, request.customer, naming: named, in: request.scope)
+      content = .promotionalV2(request.offer, transactionID: transactionID)
+    }
     let signature = try await signed(
       OfferStatement(app: request.scope.bundleID, productID: product.id, content: content),
       for: judged, request.customer, in: request.scope, method: "SignPromotionalOffer",
@@ -119,13 +123,16 @@ package struct OfferService: Sendable {
       throw Self.unknown
     }
     try JobRecords.check(reach(request.scope.bundleID), reach: request.scope)
-    let judged = try await judge(request.customer, in: request.scope, catalog.catalog, source) {
+    let judged = try await judge(
+      request.customer, naming: request.transactionID, in: request.scope, catalog.catalog, source
+    ) {
       [$0.verdict(on: offer, of: product)]
     }
     let verdict = try judged.only
     let isAllowed = try decide(request.override, verdict)
     guard
-      let transactionID = judged.transaction(of: request.customer) ?? request.transactionID
+      let transactionID = try await transaction(
+        of: judged, request.customer, naming: request.transactionID, in: request.scope)
     else {
       throw ServiceError(
         .failedPrecondition,
@@ -195,8 +202,41 @@ package struct OfferService: Sendable {
     }
   }
 
+  /// The transaction that names the customer to Apple: of the facts, else of the selector, else the
+  /// one that the request names, which Apple may know and this server does not yet.
+  ///
+  /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` when the server knows that
+  ///   one, and not as this customer's: the verdict would be passed on to another person.
+  private func transaction(
+    of judged: Judged, _ customer: CustomerSelector, naming named: String?, in scope: AppScope
+  ) async throws(ServiceError) -> String? {
+    if let known = judged.transaction(of: customer) { return known }
+    guard let named else { return nil }
+    let selectors: [CustomerSelector] = [
+      .transaction(TransactionID(named)), .appTransaction(AppTransactionID(named)),
+    ]
+    for selector in selectors {
+      let found: CustomerRecord
+      do {
+        found = try await store.record(of: selector, in: scope, at: nil, .now)
+      } catch {
+        throw ServiceError(error)
+      }
+      if found.facts.isEmpty { continue }
+      guard judged.record.isOfSameCustomer(as: found) else {
+        throw ServiceError(
+          .invalidArgument(field: "transaction_id"),
+          "transaction_id is known, and not as one of this customer")
+      }
+      break
+    }
+    return named
+  }
+
+  /// - Parameter named: the transaction that the request names.
   private func judge(
-    _ customer: CustomerSelector, in scope: AppScope, _ catalog: Catalog, _ source: WorkSource,
+    _ customer: CustomerSelector, naming named: String? = nil, in scope: AppScope,
+    _ catalog: Catalog, _ source: WorkSource,
     _ verdicts: @escaping @Sendable (OfferEligibility) -> [OfferVerdict]
   ) async throws(ServiceError) -> Judged {
     let record: CustomerRecord
@@ -206,16 +246,18 @@ package struct OfferService: Sendable {
       throw ServiceError(error)
     }
     let now = clock.now()
+    var asked = [customer]
+    if let named { asked.insert(.transaction(TransactionID(named)), at: 0) }
     do {
       // A customer with purchases of others is evaluated twice.
       return try await evaluations.run(facts: record.itemCount, of: source) {
-        isCancelled -> Judged? in
+        [asked] isCancelled -> Judged? in
         let eligibility = OfferEligibility(
           of: record, catalog: catalog, at: now, isCancelled: isCancelled)
         return eligibility.map {
           Judged(
             record: record, now: now, verdicts: verdicts($0),
-            transactionID: record.transactionForOffers(at: now))
+            transactionID: record.transactionForOffers(at: now, preferring: asked))
         }
       }
     } catch {
@@ -292,13 +334,20 @@ package struct SignedOffer: Sendable {
 package struct PromotionalOfferRequest: Sendable {
   package enum Form: Sendable {
     case v1(AppAccountToken?)
-    /// The transaction is used if the server knows none of the customer.
+    /// The transaction is used if it is the customer's, or the server knows none of the customer.
     case v2(transactionID: String?)
 
     fileprivate var counter: OfferCounter {
       switch self {
       case .v1: .promotionalV1
       case .v2: .promotionalV2
+      }
+    }
+
+    fileprivate var transactionID: String? {
+      switch self {
+      case .v1: nil
+      case .v2(let transactionID): transactionID
       }
     }
   }
@@ -327,7 +376,7 @@ package struct IntroductoryOfferRequest: Sendable {
   package let product: ProductID
   /// Nil: as judged.
   package let override: OfferOverride?
-  /// Used if the server knows no transaction of the customer.
+  /// Used if it is the customer's, or the server knows no transaction of the customer.
   package let transactionID: String?
 
   package init(
@@ -339,6 +388,14 @@ package struct IntroductoryOfferRequest: Sendable {
     self.product = product
     self.override = override
     self.transactionID = transactionID
+  }
+}
+
+extension CustomerRecord {
+  /// Whether both were read for one customer. Unlinked chains have no account.
+  fileprivate func isOfSameCustomer(as other: CustomerRecord) -> Bool {
+    if let accountID, accountID == other.accountID { return true }
+    return !Set(facts).isDisjoint(with: other.facts)
   }
 }
 

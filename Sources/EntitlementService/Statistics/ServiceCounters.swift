@@ -85,7 +85,7 @@ package enum ServiceCounter: Hashable, Sendable {
     case .offerSigned(let form): "offers.signed.\(form.rawValue)"
     case .offerRefused(let refusal): "offers.refused.\(refusal.name)"
     case .offerOverrideRefused: "offers.refused.OVERRIDE"
-    case .offerLimited: "offers.limited"
+    case .offerLimited: "offers.throttled"
     case .linkChange(let kind): "links.\(kind.rawValue)"
     case .catalogReloadValid: "catalog.reloads.valid"
     case .catalogReloadFailed: "catalog.reloads.failed"

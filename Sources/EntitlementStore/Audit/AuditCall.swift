@@ -41,7 +41,7 @@ package enum AuditOutcome: String, Hashable, Sendable {
   /// A change was asked of the App Store after the entry was written. A second entry with the same
   /// subject says how that ended. Without one it is not known: the server was killed.
   case requested
-  /// The App Store refused what was asked, or was not asked: no request was sent. Nothing was changed.
+  /// Nothing was changed: the App Store refused it, or was not asked.
   case refused
   /// How it ended is not known: the App Store may have made the change.
   case unknown

@@ -118,7 +118,8 @@ package struct ConsumptionChange: Hashable, Sendable {
     case consent(AccountID, isGiven: Bool)
     /// Replaces what the backend says of a purchase. An open request that waits for it goes on.
     case statement(TransactionID, ConsumptionStatement)
-    /// By the holder of a lease: decides, and marks the request before a call (R88).
+    /// By the holder of a lease: decides, and marks the request before a call (R88). A request that has
+    /// ended is not changed.
     case begin(TransactionID, lease: String)
     /// By the holder of a lease: how the call ended.
     case end(TransactionID, lease: String, ConsumptionOutcome)
@@ -176,7 +177,7 @@ package enum ConsumptionAnswer: Hashable, Sendable {
   case refused(ConsumptionCause, ConsumptionRecord)
   /// There is no request.
   case unknown
-  /// Another process has the lease, or the request has ended.
+  /// Another process has the lease, or has made the call since; or the call was begun before.
   case leaseLost
 }
 
@@ -234,9 +235,9 @@ package struct ConsumptionCounts: Hashable, Sendable {
   /// More are not counted: a metric is asked for again and again.
   package static let limit = 10_000
 
-  /// Open requests, at most ``limit``.
+  /// Open requests that are answered here, at most ``limit``. Those of other apps wait for a key.
   package var open: Int
-  /// The deadline of the open request that is nearest to it; nil without one.
+  /// The deadline of the one that is nearest to it; nil without one.
   package var earliestDeadline: Milliseconds?
 
   package init(open: Int = 0, earliestDeadline: Milliseconds? = nil) {

@@ -26,7 +26,8 @@ package struct AccountImportRow: Hashable, Sendable {
     case done = 2
     /// It was not accepted, or failed for good. ``AccountImportRow/reason`` says why.
     case failed = 3
-    /// An earlier row has the same account and transaction. Nothing is done for it.
+    /// A row that is done, or an earlier one of the import, has the same account and transaction. Nothing
+    /// is done for it.
     case duplicate = 4
     /// An operator cancelled it.
     case cancelled = 5
@@ -154,6 +155,8 @@ package struct AccountImportBatch: Hashable, Sendable {
 package enum AccountImportAnswer: Hashable, Sendable {
   /// One for each row, in order.
   case rows([Outcome])
+  /// The row with this number is stored with other values. Nothing was stored.
+  case differs(Int64)
   /// The rows of all imports would be more than ``AccountImportLimits/rows``. Nothing was stored.
   case full
 
@@ -231,6 +234,8 @@ package struct AccountImportSummary: Hashable, Sendable {
 /// Which imports to read, in the order of their ids.
 package enum AccountImportQuery: Hashable, Sendable {
   case named(AccountImportName)
+  /// Without its counts, which take longer the more rows there are.
+  case header(AccountImportName)
   /// Without their counts.
   case after(Int64, limit: Int)
 }
@@ -239,14 +244,18 @@ package enum AccountImportQuery: Hashable, Sendable {
 package struct AccountImportRowQuery: Hashable, Sendable {
   package var name: AccountImportName
   package var state: AccountImportRow.State
+  /// Only rows of these.
+  package var scopes: [AppScope]
   package var after: Int64
   package var limit: Int
 
   package init(
-    name: AccountImportName, state: AccountImportRow.State, after: Int64 = 0, limit: Int
+    name: AccountImportName, state: AccountImportRow.State, scopes: [AppScope],
+    after: Int64 = 0, limit: Int
   ) {
     self.name = name
     self.state = state
+    self.scopes = scopes
     self.after = after
     self.limit = limit
   }
@@ -258,19 +267,23 @@ package struct AccountImportChange: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// Waiting rows become cancelled ones. What is being done for one is lost, and may be stored.
     case cancel
-    /// Failed rows, and cancelled ones, wait again, without those that were not accepted.
+    /// Failed rows, and cancelled ones, wait again, without those that are not valid, and without
+    /// conflicts while the row of the other account waits or is cancelled.
     case retry
-    /// All rows are deleted, and then the import.
+    /// All rows are deleted, whatever their scopes, and then the import.
     case delete
   }
 
   package var name: AccountImportName
   package var kind: Kind
+  /// Only rows of these are cancelled and wait again.
+  package var scopes: [AppScope]
   package var at: Milliseconds
 
-  package init(name: AccountImportName, kind: Kind, at: Milliseconds) {
+  package init(name: AccountImportName, kind: Kind, scopes: [AppScope], at: Milliseconds) {
     self.name = name
     self.kind = kind
+    self.scopes = scopes
     self.at = at
   }
 }
@@ -366,7 +379,8 @@ package struct AccountImportDecision {
 
   /// The stored rows of the import with these numbers.
   private let known: [Int64: AccountImportRow]
-  private var work: [Work: AccountImportRow] = [:]
+  /// Waiting and done rows, those of the batch too.
+  private var work: [Work: [AccountImportRow]] = [:]
 
   /// - Parameters:
   ///   - known: stored rows of the import, among them all with the numbers of the batch.
@@ -377,35 +391,63 @@ package struct AccountImportDecision {
     for twin in twins { note(twin) }
   }
 
-  /// Decides on the next row.
-  package mutating func outcome(of row: AccountImportRow) -> AccountImportAnswer.Outcome {
-    if let stored = known[row.place.number] {
-      return AccountImportAnswer.Outcome(row: stored, wasKnown: true)
-    }
-    var row = row
-    if row.state == .waiting {
-      if let twin = work[Work(scope: row.scope, transaction: row.transaction)] {
-        let place = "row \(twin.place.number) of import \(twin.place.name)"
-        if twin.account == row.account, twin.token == row.token || row.token == nil {
-          row.state = .duplicate
-          row.detail = "as \(place)"
-        } else if twin.account != row.account, twin.state == .waiting {
-          // What is done shows whether the link rules give it to another account.
-          row.state = .failed
-          row.reason = .conflict
-          row.detail = "\(place) has another account for this transaction"
-        }
+  /// Decides on the rows of the batch.
+  package mutating func answer(to rows: [AccountImportRow]) -> AccountImportAnswer {
+    var outcomes: [AccountImportAnswer.Outcome] = []
+    for row in rows {
+      if let stored = known[row.place.number] {
+        guard stored.isOf(row) else { return .differs(row.place.number) }
+        outcomes.append(AccountImportAnswer.Outcome(row: stored, wasKnown: true))
+      } else {
+        outcomes.append(AccountImportAnswer.Outcome(row: decided(row), wasKnown: false))
       }
-      if row.state == .waiting { note(row) }
     }
-    return AccountImportAnswer.Outcome(row: row, wasKnown: false)
+    return .rows(outcomes)
   }
 
-  /// Of two rows, the one that waits counts, else the first one.
+  private mutating func decided(_ row: AccountImportRow) -> AccountImportRow {
+    guard row.state == .waiting else { return row }
+    var row = row
+    let twins = work[Work(scope: row.scope, transaction: row.transaction)] ?? []
+    // What is done shows whether the link rules give it to another account.
+    if let twin = twins.first(where: { $0.state == .waiting && $0.account != row.account }) {
+      row.state = .failed
+      row.reason = .conflict
+      row.detail = "\(Self.place(of: twin)) has another account for this transaction"
+    } else if let twin = twins.first(where: { $0.covers(row) }) {
+      row.state = .duplicate
+      row.detail = "as \(Self.place(of: twin))"
+    } else {
+      note(row)
+    }
+    return row
+  }
+
   private mutating func note(_ row: AccountImportRow) {
-    let key = Work(scope: row.scope, transaction: row.transaction)
-    if let former = work[key], former.state == .waiting || row.state != .waiting { return }
-    work[key] = row
+    work[Work(scope: row.scope, transaction: row.transaction), default: []].append(row)
+  }
+
+  private static func place(of row: AccountImportRow) -> String {
+    "row \(row.place.number) of import \(row.place.name)"
+  }
+}
+
+extension AccountImportRow {
+  /// Whether a row that is sent has the values of this stored one. The environment in which a row
+  /// begins that is looked for in both depends on the keys of the server.
+  fileprivate func isOf(_ sent: AccountImportRow) -> Bool {
+    let isSameScope =
+      scope == sent.scope
+      || (fallsBack || sent.fallsBack) && scope.bundleID == sent.scope.bundleID
+    return isSameScope && account == sent.account && transaction == sent.transaction
+      && token == sent.token
+  }
+
+  /// Whether nothing is left to do for a row with the same scope and transaction. While this one waits,
+  /// its import may be cancelled: then only that import's rows rest on it.
+  fileprivate func covers(_ row: AccountImportRow) -> Bool {
+    account == row.account && (row.token == nil || token == row.token)
+      && (state == .done || place.name == row.place.name)
   }
 }
 

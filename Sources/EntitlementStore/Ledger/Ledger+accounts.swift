@@ -129,7 +129,7 @@ extension Ledger {
       row.mergedInto = account.id
       row.claimWindow = ClaimWindow()
     }
-    try mergeConsent(of: former, into: account)
+    try mergeConsent(of: former, hasPurchases: !holdings.targets.isEmpty, into: account)
     affected.addMergedAway(former)
     let kinds: ChangeKinds = holdings.grants.isEmpty ? .merged : [.merged, .grants]
     affected.add(kinds, to: former)
@@ -137,17 +137,26 @@ extension Ledger {
   }
 
   /// Both must have consented (R86). A refusal stays; consent of one alone is deleted, as the other's
-  /// purchases were bought without it.
+  /// purchases were bought without it. An account that brings neither purchases nor consent changes
+  /// nothing. Consent that is lost is in the audit trail.
   private mutating func mergeConsent(
-    of former: ScopedAccount, into account: ScopedAccount
+    of former: ScopedAccount, hasPurchases: Bool, into account: ScopedAccount
   ) throws {
     let (one, other) = (try view.consent(of: former), try view.consent(of: account))
-    if one == nil, other == nil { return }
+    if one == nil, other == nil || !hasPurchases { return }
     let isCommon = one?.isGiven == true && other?.isGiven == true
     let refusal = [other, one].compactMap(\.self).first { !$0.isGiven }
     let merged = isCommon ? other : refusal
     if merged != other { view.setConsent(merged, of: account) }
     if one != nil { view.setConsent(nil, of: former) }
+    let wasGiven = one?.isGiven == true || other?.isGiven == true
+    guard wasGiven, !isCommon else { return }
+    let caller = context.caller
+    context.caller = .server
+    audit(
+      "SetConsumptionConsent", in: account.scope, account.id, from: former.id,
+      subject: "deleted by a merge")
+    context.caller = caller
   }
 
   /// Deletes an account and its aliases (R46). Its targets stay as unlinked ones, which hints may

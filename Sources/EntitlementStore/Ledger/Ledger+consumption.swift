@@ -4,27 +4,37 @@ import EntitlementDomain
 extension Ledger {
   /// Opens the request of a CONSUMPTION_REQUEST, with its job. A request that arrives after its
   /// deadline is not sent.
+  ///
+  /// - Returns: the ordinal of the change that tells so; nil for none.
   mutating func openConsumption(
     for notification: SignedNotification, _ findings: NotificationFindings
-  ) throws {
+  ) throws -> Int? {
     guard [.production, .sandbox].contains(findings.scope.environment),
       let event = findings.events.first(where: { $0.kind == .consumptionRequested }),
       let transaction = event.transactionID, let requestedAt = notification.record.signedDate
-    else { return }
+    else { return nil }
     let key = ConsumptionKey(findings.scope, transaction)
     try view.reader.willRead([.consumption(key), .job(key.job)])
     var record = try view.consumption(key) ?? ConsumptionRecord(key)
-    if let known = record.request, !known.isReplaced(byRequestOf: requestedAt) { return }
+    var ordinal: Int?
+    if let known = record.request {
+      guard known.isReplaced(byRequestOf: requestedAt, at: context.at) else { return nil }
+      // Nothing attempted it at its deadline, as no server has a key.
+      if known.state == .open {
+        ordinal = try end(&record, known.cause ?? .deadlinePassed, known.detail)
+      }
+    }
     record.request = ConsumptionRequest(
       notificationUUID: notification.record.uuid,
       reason: notification.consumptionRequestReason?.bounded(toBytes: UnknownValue.maximumLength),
       requestedAt: requestedAt, openedAt: context.at, changedAt: context.at)
     guard let request = record.request, context.at < request.deadline else {
-      try end(&record, .arrivedLate)
-      return
+      return try end(&record, .arrivedLate)
     }
     view.write(record)
     try open(key.job, [], since: nil, at: context.jobsAt)
+    try hasten(key.job)
+    return ordinal
   }
 
   mutating func answer(_ change: ConsumptionChange) throws -> ConsumptionAnswer {
@@ -84,10 +94,14 @@ extension Ledger {
     return .record(record, isChanged: true)
   }
 
-  /// A job that waits is attempted at once.
+  /// A job that waits is attempted at once, and one that is being attempted once more after that.
   private mutating func hasten(_ key: AppStoreJobKey) throws {
-    guard var job = try view.job(.key(key)), job.state == .open, job.lease == nil else { return }
-    job.dueAt = min(job.dueAt, context.jobsAt)
+    guard var job = try view.job(.key(key)), job.state == .open else { return }
+    if job.lease == nil {
+      job.dueAt = min(job.dueAt, context.jobsAt)
+    } else {
+      job.opening += 1
+    }
     view.write(job)
   }
 
@@ -103,6 +117,12 @@ extension Ledger {
       if !isDryRun { try hasten(key.job) }
       return .record(record, isChanged: false)
     case .notSent: break
+    }
+    // The process that made the call may be slow, and tell how it ended.
+    if request.cause == .outcomeUncertain,
+      context.at < request.changedAt.advanced(by: Self.longestCall)
+    {
+      return .refused(.outcomeUncertain, record)
     }
     if case .end(let cause) = try decision(of: record, request) { return .refused(cause, record) }
     request.state = .open
@@ -122,15 +142,21 @@ extension Ledger {
 
   // MARK: What the holder of a lease does
 
+  /// In this time a call has ended, and so has its lease. In milliseconds.
+  private static var longestCall: Int64 { 60 * Milliseconds.secondsLength }
+
   private mutating func begin(_ key: ConsumptionKey, lease: String) throws -> ConsumptionAnswer {
     guard let job = try view.job(.key(key.job)), job.state == .open, job.lease == lease else {
       return .leaseLost
     }
-    guard var record = try view.consumption(key), var request = record.request,
-      request.state == .open
-    else { return .leaseLost }
+    guard var record = try view.consumption(key), var request = record.request else {
+      return .unknown
+    }
+    guard request.state == .open else { return .record(record, isChanged: false) }
     // The process that began a call did not tell how it ended: Apple may have the information.
-    if let sending = request.sending, sending != lease {
+    if let sending = request.sending {
+      // The holder itself is in the call.
+      if sending == lease { return .leaseLost }
       try end(&record, .outcomeUncertain, "the server ended during the call")
       return .decision(.end(.outcomeUncertain), record)
     }
@@ -173,14 +199,21 @@ extension Ledger {
       view.write(record)
       try report(record, .consumptionSent, detail: information.summary)
     case .failed(let reason):
+      if wasGivenUp, try view.job(.key(key.job))?.state == .cancelled {
+        try end(&record, .jobCancelled, reason)
+        break
+      }
       request.sending = nil
       request.detail = reason.bounded(toBytes: 256)
       request.changedAt = context.at
+      if wasGivenUp {
+        request.state = .open
+        request.cause = nil
+      }
       record.request = request
       view.write(record)
-    case .refused(let reason):
-      if wasGivenUp { return .leaseLost }
-      try end(&record, .appleRefused, reason)
+      if wasGivenUp { try open(key.job, [], since: nil, at: context.jobsAt) }
+    case .refused(let reason): try end(&record, .appleRefused, reason)
     case .uncertain(let reason):
       if wasGivenUp { return .leaseLost }
       try end(&record, .outcomeUncertain, reason)
@@ -224,10 +257,13 @@ extension Ledger {
   }
 
   /// Ends a request without a call, or without a known one.
+  ///
+  /// - Returns: the ordinal of the change that tells it.
+  @discardableResult
   private mutating func end(
     _ record: inout ConsumptionRecord, _ cause: ConsumptionCause, _ detail: String = ""
-  ) throws {
-    guard var request = record.request else { return }
+  ) throws -> Int? {
+    guard var request = record.request else { return nil }
     request.state = .notSent
     request.cause = cause
     request.detail = detail.bounded(toBytes: 256)
@@ -236,15 +272,18 @@ extension Ledger {
     record.request = request
     view.write(record)
     let name = cause.name
-    try report(
+    return try report(
       record, .consumptionNotSent,
       detail: request.detail.isEmpty ? name : "\(name): \(request.detail)")
   }
 
   /// Appends the event, and the entry of the audit trail, whose author is the server.
+  ///
+  /// - Returns: the ordinal of the change.
+  @discardableResult
   private mutating func report(
     _ record: ConsumptionRecord, _ kind: FeedEventKind, detail: String
-  ) throws {
+  ) throws -> Int {
     let purchase = try purchase(record.key)
     let scope = record.key.scope
     var event = FeedEvent(
@@ -254,7 +293,7 @@ extension Ledger {
     let subject = purchase.chain.map { chain -> CustomerSubject in
       purchase.account.map { .account(scope, $0) } ?? .unlinkedChain(scope, chain)
     }
-    _ = view.append(
+    let ordinal = view.append(
       ChangeWrite(
         scope: scope, subject: subject, kinds: .events, events: [event], committedAt: context.at))
     let caller = context.caller
@@ -263,13 +302,20 @@ extension Ledger {
       kind == .consumptionSent ? "ConsumptionSent" : "ConsumptionNotSent", in: scope,
       purchase.account, subject: record.request?.cause?.name ?? "")
     context.caller = caller
+    return ordinal
   }
 }
 
 extension ConsumptionRequest {
   /// Whether a notification that was signed then is another request (R88).
-  fileprivate func isReplaced(byRequestOf moment: Milliseconds) -> Bool {
-    guard state == .notSent, moment > requestedAt else { return false }
-    return cause != .outcomeUncertain
+  ///
+  /// - Parameter now: by the clock of the service.
+  fileprivate func isReplaced(byRequestOf moment: Milliseconds, at now: Milliseconds) -> Bool {
+    guard moment > requestedAt else { return false }
+    switch state {
+    case .open: return sending == nil && now >= deadline
+    case .sent: return false
+    case .notSent: return cause != .outcomeUncertain
+    }
   }
 }

@@ -20,17 +20,19 @@ extension Ledger {
     if let notification, !wasKnown {
       try record(notification, merges)
       findings = try self.findings(of: notification, merges: merges)
-      if let findings {
-        try openJobs(for: findings)
-        try openConsumption(for: notification, findings)
-      }
+      if let findings { try openJobs(for: findings) }
     }
     if let caller = submission.importedBy { try audit(submission, by: caller, merges) }
-    let summary = try appendChanges(with: findings, by: claim)
+    var summary = try appendChanges(with: findings, by: claim)
+    if let notification, let findings {
+      // After the event that tells of the request.
+      let ordinal = try openConsumption(for: notification, findings)
+      summary.lastOrdinal = ordinal ?? summary.lastOrdinal
+    }
     let dispositions = merges.map(\.disposition)
     let links = try merges.map { try linkOutcome(of: $0.target) }
     let events = findings?.events ?? []
-    return { numbering in
+    return { [summary] numbering in
       CommitReceipt(
         dispositions: dispositions, links: links, customers: summary.customers(numbering),
         changed: summary.changed, latest: summary.latest(numbering), notificationWasKnown: wasKnown,

@@ -99,6 +99,8 @@ extension Ledger {
       // It may have lost its account since the chain got one, as by a deletion.
       if teaches { try ledger.linkAppTransaction(id, of: chain, isNamed: true) }
       guard let known = try ledger.view.link(of: target), let owner = known.account else { return }
+      // An import takes no app transaction either, and contests none (R90).
+      if ledger.context.takesNothing, owner != account.id { return }
       switch known.standing {
       case .hinted where teaches && owner == account.id:
         try ledger.view.updateLink(of: target, at: ledger.context.at) { $0.standing = .named }

@@ -92,7 +92,7 @@ extension Ledger {
     switch report.outcome {
     case .working: break
     case .paused(let end, let reason):
-      job.dueAt = end
+      job.dueAt = isCurrent || job.key.kind != .consumption ? end : now
       if !reason.isEmpty { job.fail(reason) }
     case .done(let completeUntil):
       job.completeUntil = completeUntil
@@ -101,7 +101,7 @@ extension Ledger {
       job.failures += isUnexplained ? 0 : 1
       job.unexplained += isUnexplained ? 1 : 0
       job.fail(reason)
-      job.dueAt = retryAt
+      job.dueAt = isCurrent || job.key.kind != .consumption ? retryAt : now
     case .givenUp(let reason):
       if isCurrent { job.end(.givenUp, at: now) } else { job.beginAgain(at: now) }
       job.fail(reason)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EntitlementDomain
+import Foundation
 import Programs
 import RPCClient
 import Wire
@@ -118,6 +119,15 @@ struct AppStoreChangeOptions: ParsableArguments {
 
 /// The extension of renewal dates.
 struct AppStoreExtensionOptions: ParsableArguments {
+  /// The id of a request that is about to be sent. A random one is printed: it is needed when no answer
+  /// comes.
+  func identifier(isDryRun: Bool) -> String {
+    if let requestID { return requestID }
+    let identifier = UUID().uuidString.lowercased()
+    if !isDryRun { StandardError.write("requesting; --request-id \(identifier)") }
+    return identifier
+  }
+
   @Option(help: "By how many days, 1 to 90.")
   var days: Int?
 

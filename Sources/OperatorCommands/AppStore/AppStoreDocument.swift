@@ -71,7 +71,8 @@ enum AppStoreDocument {
       header: ["CHAIN", "GROUP", "PRODUCT", "STATUS", "EXPIRES", "RENEWS", "VERDICTS", "STORED"])
     for subscription in subscriptions {
       let transaction = fields(of: subscription.transaction)
-      let renewal = fields(of: subscription.renewalInfo)
+      let renewal = subscription.renewalInfo.map { fields(of: $0) } ?? [:]
+      let payloads = [subscription.transaction, subscription.renewalInfo].compactMap(\.self)
       var renews = "-"
       if case .integer(let status)? = renewal["autoRenewStatus"] {
         renews = status == 1 ? moment(renewal["renewalDate"]) ?? "yes" : "no"
@@ -83,9 +84,8 @@ enum AppStoreDocument {
           subscription.status.map { wireName($0) } ?? "-",
           moment(transaction["expiresDate"]) ?? "-",
           renews,
-          "\(verdict(of: subscription.transaction)), \(verdict(of: subscription.renewalInfo))",
-          [subscription.transaction, subscription.renewalInfo].compactMap(\.stored)
-            .map(disposition).joined(separator: ", "),
+          payloads.map { verdict(of: $0) }.joined(separator: ", "),
+          payloads.compactMap(\.stored).map(disposition).joined(separator: ", "),
         ].map { $0.isEmpty ? "-" : $0 })
     }
     return table.text

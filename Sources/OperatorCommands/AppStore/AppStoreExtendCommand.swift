@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitlementDomain
-import Foundation
 import Programs
 import RPCClient
 import Wire
@@ -39,7 +38,7 @@ struct AppStoreExtendCommand: AsyncParsableCommand {
     let request = ExtendRenewalRequest(
       scope: scope, originalTransactionID: OriginalTransactionID(id), extendByDays: days,
       extendReasonCode: renewal.extendReason?.code ?? 0,
-      requestIdentifier: renewal.requestID ?? UUID().uuidString.lowercased(),
+      requestIdentifier: renewal.identifier(isDryRun: change.dryRun),
       isDryRun: change.dryRun, onBehalfOf: change.onBehalfOf, reason: change.reason)
     let response = try await server.withClient { try await $0.extendRenewal(request) }
     try output.write(response) {

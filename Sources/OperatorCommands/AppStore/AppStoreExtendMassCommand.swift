@@ -1,6 +1,5 @@
 import ArgumentParser
 import EntitlementDomain
-import Foundation
 import Glibc
 import Programs
 import RPCClient
@@ -13,8 +12,8 @@ struct AppStoreExtendMassCommand: AsyncParsableCommand {
     discussion: """
       Extend Subscription Renewal Dates for All Active Subscribers. It cannot be taken back. Apple does \
       the work in hours or days, and tells the outcome in notifications (RENEWAL_EXTENSION) and by \
-      --status with the product and --request-id. --wait waits for the end; stderr shows the progress, \
-      and SIGINT ends the waiting with exit code 1 while Apple goes on. A second request with the same \
+      --status with the product and --request-id. --wait waits for the end, also while Apple or the \
+      server fails or has no room; stderr shows the progress, and SIGINT ends the waiting with exit code 1 while Apple goes on. A second request with the same \
       --request-id changes nothing. Asks for confirmation; --yes skips the question. Apple takes one \
       request a second. Without --environment: production.
       """)
@@ -63,13 +62,14 @@ struct AppStoreExtendMassCommand: AsyncParsableCommand {
 
   func run() async throws {
     let scope = try await app.scope(on: server)
-    let identifier = renewal.requestID ?? UUID().uuidString.lowercased()
+    var identifier = renewal.requestID ?? ""
     if !status {
       let days = renewal.days ?? 0
       let places = storefront.isEmpty ? "everywhere" : "in " + storefront.joined(separator: ", ")
       try change.confirm(
         "Extend all subscriptions of \(product) of \(scope.display), \(places), by \(days) days? It "
           + "cannot be taken back.")
+      identifier = renewal.identifier(isDryRun: change.dryRun)
       let request = ExtendAllRenewalsRequest(
         scope: scope, productID: ProductID(product), extendByDays: days,
         extendReasonCode: renewal.extendReason?.code ?? 0, requestIdentifier: identifier,
@@ -79,11 +79,12 @@ struct AppStoreExtendMassCommand: AsyncParsableCommand {
       guard wait else {
         return try output.write(response) { AppStoreDocument.details(of: $0, done: "requested") }
       }
+      StandardError.write(TerminalText.escaped("requested; --request-id \(identifier)"))
     }
     let request = GetRenewalExtensionRequest(
       scope: scope, productID: ProductID(product), requestIdentifier: identifier)
-    let waits = wait
-    let asking = Task { [server] in try await Self.progress(request, waits: waits, on: server) }
+    let waiting = wait ? Waiting(isNew: !status) : nil
+    let asking = Task { [server] in try await Self.progress(request, waiting, on: server) }
     let interruption = Interruption(by: [SIGINT, SIGTERM]) { asking.cancel() }
     defer { interruption.end() }
     try output.write(try await asking.value) { AppStoreDocument.details(of: $0) }
@@ -92,8 +93,27 @@ struct AppStoreExtendMassCommand: AsyncParsableCommand {
   /// Apple needs hours, and publishes no rate for this question.
   private static let interval = Duration.seconds(30)
 
+  /// What the command waits through.
+  private struct Waiting {
+    /// Whether the request was made by this run: that Apple does not know it means "not yet" then.
+    let isNew: Bool
+
+    /// How long to wait after an error; nil for one that ends the waiting.
+    func pause(after error: RPCClientError) -> Duration? {
+      if let wait = error.appStoreWait { return wait }
+      let isPassing =
+        switch error.code {
+        case .status(.unavailable), .status(.deadlineExceeded): true
+        default:
+          ["APP_STORE_RATE_LIMITED", "TOO_MANY_APP_STORE_CALLS"].contains(error.errorInfo?.reason)
+            || isNew && error.errorInfo?.metadata["error_code"] == "4040009"
+        }
+      return isPassing ? AppStoreExtendMassCommand.interval : nil
+    }
+  }
+
   private static func progress(
-    _ request: GetRenewalExtensionRequest, waits: Bool, on server: ServerOptions
+    _ request: GetRenewalExtensionRequest, _ waiting: Waiting?, on server: ServerOptions
   ) async throws -> GetRenewalExtensionResponse {
     try await server.withClient { client in
       var shown: String?
@@ -101,14 +121,14 @@ struct AppStoreExtendMassCommand: AsyncParsableCommand {
         var pause = interval
         do throws(RPCClientError) {
           let response = try await client.renewalExtension(request)
-          guard waits, !response.isComplete else { return response }
+          guard waiting != nil, !response.isComplete else { return response }
           let line =
             "request \(request.requestIdentifier): \(response.succeeded ?? 0) extended, "
             + "\(response.failed ?? 0) not"
           if line != shown { StandardError.write(TerminalText.escaped(line)) }
           shown = line
         } catch {
-          guard waits, let wait = error.appStoreWait else { throw error }
+          guard let wait = waiting?.pause(after: error) else { throw error }
           pause = wait
         }
         do {

@@ -42,7 +42,7 @@ struct AppStoreStatusesCommand: AsyncParsableCommand {
       AppStoreDocument.table(of: response.subscriptions)
     }
     try AppStoreDocument.checkVerdicts(
-      response.subscriptions.flatMap { [$0.transaction, $0.renewalInfo] })
+      response.subscriptions.flatMap { [$0.transaction, $0.renewalInfo].compactMap(\.self) })
   }
 }
 

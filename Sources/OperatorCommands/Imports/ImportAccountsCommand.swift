@@ -17,11 +17,12 @@ struct ImportAccountsCommand: AsyncParsableCommand {
 
       The server stores the rows, and does them at the rate that Apple allows, about 40 a second. A \
       purchase of another account is not taken from it: the row fails. The same command continues an \
-      import that was interrupted: rows that the server knows are not sent again. SIGINT and SIGTERM \
+      import that was interrupted: rows that the server knows are not sent again. With --id all rows \
+      are sent, and the server refuses one whose line it stored with other values. SIGINT and SIGTERM \
       end the waiting with exit code 1, and the import goes on in the server.
 
-      Exit code 0 when all rows are done or stored, 2 when rows failed or were not accepted, or when \
-      the server has no key of the App Store Server API for the app.
+      Exit code 0 when all rows are done or stored, 2 when rows failed, were cancelled or were \
+      not accepted, or when the server has no key of the App Store Server API for the app.
       """)
 
   @Argument(help: "The file, or - for stdin.")
@@ -79,7 +80,7 @@ struct ImportAccountsCommand: AsyncParsableCommand {
       try await server.withClient { client in
         var sender = AccountSender(
           client: client, importID: name, bundleID: defaults.bundleID, isDryRun: dryRun,
-          audit: audit)
+          skipsKnown: !dryRun && id == nil, audit: audit)
         try await sender.send(
           AccountFileReader(defaults, next: try AccountFile.pieces(of: file)), rejections)
         var summary = ImportSummary(sender)
@@ -144,12 +145,14 @@ final class ImportReport: Sendable {
   }
 }
 
-/// Sends the rows of a file to the server, those that it does not know.
+/// Sends the rows of a file to the server.
 struct AccountSender {
   let client: EntitlementClient
   let importID: String
   let bundleID: BundleID
   let isDryRun: Bool
+  /// Whether lines up to the last one that the server knows are not sent: the id is a digest of the file.
+  let skipsKnown: Bool
   let audit: JobAuditOptions
 
   /// Rows that are in the file.
@@ -167,12 +170,13 @@ struct AccountSender {
 
   init(
     client: EntitlementClient, importID: String, bundleID: BundleID, isDryRun: Bool,
-    audit: JobAuditOptions
+    skipsKnown: Bool, audit: JobAuditOptions
   ) {
     self.client = client
     self.importID = importID
     self.bundleID = bundleID
     self.isDryRun = isDryRun
+    self.skipsKnown = skipsKnown
     self.audit = audit
   }
 
@@ -185,7 +189,7 @@ struct AccountSender {
 
   mutating func send(_ reader: AccountFileReader, _ report: ImportReport) async throws {
     var reader = reader
-    let last = isDryRun ? 0 : try await lastKnownRow()
+    let last = skipsKnown ? try await lastKnownRow() : 0
     if last > 0 { StandardError.write("import \(importID) is known: continues after line \(last)") }
     while let row = try reader.next() {
       rows += 1
@@ -343,11 +347,12 @@ struct ImportSummary: Encodable {
     return (lines + counts.lines).joined(separator: "\n")
   }
 
-  /// Nil when no row failed.
+  /// Nil when no row failed, was cancelled or was not accepted.
   var failure: CommandFailure? {
-    let failed = counts.failed + rejected
+    let failed = counts.failed + counts.cancelled + rejected
     if failed == 0 { return nil }
+    let what = counts.cancelled == 0 ? "failed or" : "failed, were cancelled or"
     let command = isDryRun || counts.failed == 0 ? "" : "; entitlectl import failed \(importId)"
-    return CommandFailure(.refused, "\(failed) rows failed or were not accepted\(command)")
+    return CommandFailure(.refused, "\(failed) rows \(what) were not accepted\(command)")
   }
 }

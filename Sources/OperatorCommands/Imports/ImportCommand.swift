@@ -23,8 +23,9 @@ struct ImportStatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Shows how far an import is.",
     discussion: """
-      With --wait, shows the progress on stderr until no row waits; exit code 2 then if rows failed. \
-      SIGINT and SIGTERM end the waiting with exit code 1. Exit code 2 when there is no such import.
+      With --wait, shows the progress on stderr until no row waits; exit code 2 then if rows failed or \
+      were cancelled. SIGINT and SIGTERM end the waiting with exit code 1. Exit code 2 when there is \
+      no such import.
       """)
 
   @Argument(help: "The import's id.")
@@ -143,8 +144,9 @@ struct ImportRetryCommand: AsyncParsableCommand {
     commandName: "retry",
     abstract: "Does the rows of an import again that failed or were cancelled.",
     discussion: """
-      Without those whose values are not valid. Exit code 2 when there is no such import, and when the \
-      server has no key of the App Store Server API for its app.
+      Without those whose values are not valid, and conflicts with a row that waits or is cancelled. \
+      Exit code 2 when there is no such import, and when the server has no key of the App Store Server \
+      API for its app.
       """)
 
   @OptionGroup var change: ImportChangeOptions

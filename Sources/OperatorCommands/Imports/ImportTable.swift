@@ -33,9 +33,12 @@ struct ImportCounts: Hashable {
 
   var all: Int64 { waiting + done + failed + duplicates + cancelled }
 
-  /// Nil when no row failed.
+  /// Nil when no row failed or was cancelled.
   var failure: CommandFailure? {
-    failed == 0 ? nil : CommandFailure(.refused, "\(failed) rows failed")
+    let count = failed + cancelled
+    if count == 0 { return nil }
+    return CommandFailure(
+      .refused, "\(count) rows \(cancelled == 0 ? "failed" : "failed or were cancelled")")
   }
 
   /// A line for each state and failure that there is.

@@ -27,7 +27,7 @@ struct OfferSignCommand: AsyncParsableCommand {
   @Option(help: "The UUID that the app sets at the purchase; with v1 only. Default: none.")
   var appAccountToken: String?
 
-  @Option(help: "A transaction or app transaction of a customer of whom the server knows none.")
+  @Option(help: "A transaction or app transaction of the customer, for the signature.")
   var transaction: String?
 
   @OptionGroup var audit: OfferAuditOptions
@@ -78,7 +78,7 @@ struct OfferIntroductoryCommand: AsyncParsableCommand {
   @Flag(help: "The customer may not have the offer, whatever the verdict is.")
   var deny = false
 
-  @Option(help: "A transaction or app transaction of a customer of whom the server knows none.")
+  @Option(help: "A transaction or app transaction of the customer, for the signature.")
   var transaction: String?
 
   @OptionGroup var audit: OfferAuditOptions

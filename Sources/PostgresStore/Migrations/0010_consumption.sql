@@ -24,7 +24,12 @@ CREATE TABLE consumption_requests (
   UNIQUE (scope, transaction_id)
 );
 CREATE INDEX consumption_requests_by_state ON consumption_requests (state, id) WHERE state IS NOT NULL;
-CREATE INDEX consumption_requests_open ON consumption_requests (requested_at) WHERE state = 1;
+-- Those that are requests, for lists.
+CREATE INDEX consumption_requests_asked ON consumption_requests (id) WHERE state IS NOT NULL;
+CREATE INDEX consumption_requests_open ON consumption_requests (scope, requested_at) WHERE state = 1;
+-- Consumption (3) is done before other jobs.
+CREATE INDEX app_store_jobs_due_consumption ON app_store_jobs (scope, due_at, id)
+  WHERE state = 1 AND kind = 3;
 
 -- Consent of accounts. Not partitioned: only accounts that were asked have one.
 CREATE TABLE consumption_consents (

@@ -33,6 +33,8 @@ CREATE TABLE import_rows (
   PRIMARY KEY (import, number)
 );
 CREATE INDEX import_rows_by_state ON import_rows (import, state, number);
+-- For counts.
+CREATE INDEX import_rows_by_reason ON import_rows (import, state, reason);
 CREATE INDEX import_rows_due ON import_rows (scope, due_at, import, number) WHERE state = 1;
 CREATE INDEX import_rows_by_transaction ON import_rows (scope, transaction_id);
 CREATE INDEX import_rows_by_account ON import_rows (scope, account);
@@ -41,4 +43,4 @@ CREATE INDEX import_rows_by_account ON import_rows (scope, account);
 -- cannot commit any more (0002_versions.sql).
 ALTER TABLE commit_tokens DROP CONSTRAINT commit_tokens_writer_schema_check;
 ALTER TABLE commit_tokens ADD CONSTRAINT commit_tokens_writer_schema_check
-  CHECK (writer_schema >= 10) NOT VALID;
+  CHECK (writer_schema >= 11) NOT VALID;

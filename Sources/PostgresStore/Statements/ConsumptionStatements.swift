@@ -54,7 +54,8 @@ enum ConsumptionStatements {
   /// whether they are selected. `$1` the id to continue after, `$2` how many rows to look through, `$3`
   /// scopes or NULL for all, `$4` the limit.
   static let page = page(
-    where: "consumption_requests.id > $1::bigint", name: "consumption_page")
+    where: "consumption_requests.id > $1::bigint AND consumption_requests.state IS NOT NULL",
+    name: "consumption_page")
 
   /// As ``page``, with `$5` the state.
   static let pageByState = page(
@@ -71,8 +72,7 @@ enum ConsumptionStatements {
         ORDER BY consumption_requests.id LIMIT $2::bigint),
       judged AS (
         SELECT scanned.*,
-          state IS NOT NULL
-            AND ($3::bigint[] IS NULL OR scope = ANY ($3::bigint[])) AS is_selected
+          ($3::bigint[] IS NULL OR scope = ANY ($3::bigint[])) AS is_selected
         FROM scanned)
       SELECT \(columns("judged")), judged.place, judged.is_selected
       FROM judged WHERE is_selected OR place = $2::bigint
@@ -80,16 +80,23 @@ enum ConsumptionStatements {
       """, name: name)
   }
 
-  /// Open requests, counted up to `$1`, and the moment of the first one. The condition on moments, which
-  /// all rows satisfy, names the index.
+  /// Open requests of the scopes `$2`, counted up to `$1`, and the moment of the first one. The condition
+  /// on moments, which all rows satisfy, names the index.
   static let counts = PostgresStatement(
     """
     SELECT
       (SELECT count(*) FROM (
-        SELECT 1 FROM consumption_requests WHERE state = 1 AND requested_at > 0
+        SELECT 1 FROM unnest($2::bigint[]) AS named (scope)
+        CROSS JOIN LATERAL (
+          SELECT 1 FROM consumption_requests
+          WHERE consumption_requests.scope = named.scope AND state = 1 AND requested_at > 0
+          LIMIT $1::bigint) AS request
         LIMIT $1::bigint) AS open),
-      (SELECT requested_at FROM consumption_requests WHERE state = 1 AND requested_at > 0
-        ORDER BY requested_at LIMIT 1)
+      (SELECT min(first.requested_at) FROM unnest($2::bigint[]) AS named (scope)
+        CROSS JOIN LATERAL (
+          SELECT requested_at FROM consumption_requests
+          WHERE consumption_requests.scope = named.scope AND state = 1 AND requested_at > 0
+          ORDER BY requested_at LIMIT 1) AS first)
     """, name: "count_consumption")
 
   // MARK: Writing

@@ -32,12 +32,12 @@ enum ImportStatements {
     SELECT state, reason, count(*) FROM import_rows WHERE import = $1::bigint GROUP BY state, reason
     """, name: "import_counts")
 
-  /// `$1` the import, `$2` the state, `$3` the number to continue after, `$4` the limit.
+  /// `$1` the import, `$2` the state, `$3` the number to continue after, `$4` the limit, `$5` scopes.
   static let rowPage = PostgresStatement(
     """
     SELECT \(columns) FROM import_rows JOIN imports ON imports.id = import_rows.import
     WHERE import_rows.import = $1::bigint AND import_rows.state = $2::bigint
-      AND import_rows.number > $3::bigint
+      AND import_rows.number > $3::bigint AND import_rows.scope = ANY($5::bigint[])
     ORDER BY import_rows.number LIMIT $4::bigint
     """, name: "import_row_page")
 
@@ -91,9 +91,9 @@ enum ImportStatements {
     VALUES ($1::text, $2::text, $3::text, $4::bigint, 0) ON CONFLICT (name) DO NOTHING
     """, name: "insert_import")
 
-  /// The condition, which all rows satisfy, names the index.
+  /// Of all imports. There are as many as operators began, and did not delete.
   static let storedRows = PostgresStatement(
-    "SELECT coalesce(sum(rows), 0)::bigint FROM imports WHERE id > 0", name: "stored_import_rows")
+    "SELECT coalesce(sum(rows), 0)::bigint FROM imports", name: "stored_import_rows")
 
   /// `$1` the import, `$2` how many more.
   static let addCount = PostgresStatement(
@@ -174,13 +174,22 @@ enum ImportStatements {
 
   // MARK: Changes by operators
 
-  /// Each changes rows of the import `$1`, at most `$2`, at the moment `$3`, and counts them.
+  /// Each changes rows of the import `$1`, at most `$2`, at the moment `$3`, in the scopes `$4`, and counts
+  /// them. Rows that are reported or leased meanwhile are looked at again when they are locked.
   static let cancel = change(
     "state = 5, lease = NULL, changed_at = $3::bigint", where: "state = 1", name: "cancel")
 
-  /// Without those that are not valid.
+  /// Without those that are not valid, and conflicts with a row that waits or is cancelled.
   static let retryFailed = change(
-    reopening, where: "state = 3 AND reason > 1", name: "retry_failed")
+    reopening,
+    where: """
+      state = 3 AND reason > 1
+          AND (reason <> 3 OR NOT EXISTS (
+            SELECT 1 FROM import_rows AS other
+            WHERE other.scope = import_rows.scope
+              AND other.transaction_id = import_rows.transaction_id
+              AND other.state IN (1, 5) AND other.account <> import_rows.account))
+      """, name: "retry_failed")
 
   static let retryCancelled = change(reopening, where: "state = 5", name: "retry_cancelled")
 
@@ -195,8 +204,9 @@ enum ImportStatements {
     PostgresStatement(
       """
       WITH chosen AS MATERIALIZED (
-        SELECT number FROM import_rows WHERE import = $1::bigint AND \(condition)
-        ORDER BY number LIMIT $2::bigint),
+        SELECT number FROM import_rows
+        WHERE import = $1::bigint AND scope = ANY($4::bigint[]) AND \(condition)
+        ORDER BY number LIMIT $2::bigint FOR UPDATE OF import_rows),
       changed AS (
         UPDATE import_rows SET \(columns)
         FROM chosen
@@ -206,11 +216,12 @@ enum ImportStatements {
       """, name: "\(name)_import_rows")
   }
 
-  /// As ``cancel``, without a moment.
+  /// As ``cancel``, without a moment and scopes.
   static let deleteRows = PostgresStatement(
     """
     WITH chosen AS MATERIALIZED (
-      SELECT number FROM import_rows WHERE import = $1::bigint ORDER BY number LIMIT $2::bigint),
+      SELECT number FROM import_rows WHERE import = $1::bigint ORDER BY number LIMIT $2::bigint
+      FOR UPDATE),
     deleted AS (
       DELETE FROM import_rows USING chosen
       WHERE import_rows.import = $1::bigint AND import_rows.number = chosen.number

@@ -91,7 +91,8 @@ enum JobStatements {
 
   /// Leases due jobs; a lease that has ended without a report is a failure. `$1` scopes, `$2` the moment,
   /// `$3` the lease, `$4` its end, `$5` the limit. Scopes take turns, one job each, in a random order, so
-  /// that none waits for the others however low the limit is.
+  /// that none waits for the others however low the limit is. Consumption, kind 3, goes first in each, as
+  /// it has a deadline.
   ///
   /// Waits for no lock. Row locks exclude other statements of this kind. A write reads a job under the
   /// advisory locks of its key (``LockName``) and replaces it later; as this statement takes the same
@@ -107,12 +108,21 @@ enum JobStatements {
     FROM (
       SELECT candidate.id FROM unnest($1::bigint[]) AS named (scope)
       CROSS JOIN LATERAL (
-        SELECT due.id, row_number() OVER (ORDER BY due.due_at, due.id) AS turn
+        SELECT due.id, row_number() OVER (ORDER BY due.kind <> 3, due.due_at, due.id) AS turn
         FROM (
-          SELECT job.id, job.kind, job.chain, job.due_at FROM app_store_jobs AS job
-          WHERE job.scope = named.scope AND job.state = 1 AND job.due_at <= $2::bigint
-          ORDER BY job.due_at, job.id LIMIT $5::bigint
-          FOR UPDATE SKIP LOCKED) AS due
+          SELECT * FROM (
+            SELECT job.id, job.kind, job.chain, job.due_at FROM app_store_jobs AS job
+            WHERE job.scope = named.scope AND job.state = 1 AND job.kind = 3
+              AND job.due_at <= $2::bigint
+            ORDER BY job.due_at, job.id LIMIT $5::bigint
+            FOR UPDATE SKIP LOCKED) AS urgent
+          UNION ALL
+          SELECT * FROM (
+            SELECT job.id, job.kind, job.chain, job.due_at FROM app_store_jobs AS job
+            WHERE job.scope = named.scope AND job.state = 1 AND job.kind <> 3
+              AND job.due_at <= $2::bigint
+            ORDER BY job.due_at, job.id LIMIT $5::bigint
+            FOR UPDATE SKIP LOCKED) AS other) AS due
         WHERE pg_try_advisory_xact_lock_shared(hashtextextended('s' || named.scope, 0))
           AND pg_try_advisory_xact_lock(hashtextextended(
             CASE due.kind WHEN 1 THEN 'c' WHEN 3 THEN 'f' ELSE 'j' END || named.scope || ':' || due.chain, 0))

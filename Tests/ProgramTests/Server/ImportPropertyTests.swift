@@ -14,7 +14,7 @@ struct ImportPropertyTests {
   func sqlite() async throws {
     let bench = try Bench()
     try await ImportRun.of(
-      "ImportPropertyTests.sqlite", bench, population: 700,
+      "ImportPropertyTests.sqlite", bench, population: 400,
       store: ["--store", "sqlite:\(bench.databasePath)", "--create"])
   }
 
@@ -24,7 +24,7 @@ struct ImportPropertyTests {
   func postgres() async throws {
     let connection = try await Bench.migratedDatabase(of: try EphemeralPostgres.shared)
     try await ImportRun.of(
-      "ImportPropertyTests.postgres", try Bench(), population: 700, store: ["--store", connection])
+      "ImportPropertyTests.postgres", try Bench(), population: 400, store: ["--store", connection])
   }
 }
 
@@ -192,6 +192,8 @@ private final class ImportRun: Sendable {
   ///
   /// - Returns: what the last command said.
   private func importKilled(_ file: String, rows: Int) async throws -> JSONTree {
+    // Kills while rows were left to do.
+    var interruptions = 0
     for number in 1...Self.kills {
       let server = try await RunningServer.start(arguments + store)
       let command = try command(file, on: server)
@@ -206,11 +208,21 @@ private final class ImportRun: Sendable {
           throw error
         }
       }
+      let found = try await client.getImport(GetImportRequest(importID: "move")).accountImport
+      if found.counts.contains(where: { $0.state == .waiting }) { interruptions += 1 }
       server.signal(SIGKILL)
       await client.close()
       #expect(try await command.exit() != .code(0))
     }
+    #expect(interruptions >= Self.kills / 2, "the import was done too soon")
     let server = try await RunningServer.start(arguments + store)
+    let client = try await server.client()
+    // The rows of the last server wait for the end of their leases.
+    try await eventually("rows wait", within: .seconds(240)) {
+      let found = try await client.getImport(GetImportRequest(importID: "move")).accountImport
+      return !found.counts.contains { $0.state == .waiting }
+    }
+    await client.close()
     let command = try command(file, on: server)
     // Rows of the table are not accepted.
     #expect(try await command.exit() == .code(2), "\(command.journal.contents.errorText)")

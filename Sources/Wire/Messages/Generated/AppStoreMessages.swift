@@ -260,15 +260,15 @@ package struct AppStoreSubscription: Hashable, Sendable {
   package var status: AppStoreStatus?
   /// The latest transaction.
   package var transaction: AppStorePayload
-  /// The renewal info.
-  package var renewalInfo: AppStorePayload
+  /// The renewal info; absent for a member of a family.
+  package var renewalInfo: AppStorePayload?
 
   package init(
     subscriptionGroupID: SubscriptionGroupID? = nil,
     originalTransactionID: OriginalTransactionID,
     status: AppStoreStatus? = nil,
     transaction: AppStorePayload,
-    renewalInfo: AppStorePayload
+    renewalInfo: AppStorePayload? = nil
   ) {
     self.subscriptionGroupID = subscriptionGroupID
     self.originalTransactionID = originalTransactionID
@@ -296,7 +296,7 @@ extension AppStoreSubscription: WireMessage, MappedMessage {
     originalTransactionID = Self.identifier(message.original_transaction_id)
     status = Self.optional(message.status, as: AppStoreStatus.self)
     transaction = try Self.required(message.transaction, as: AppStorePayload.self, "transaction")
-    renewalInfo = try Self.required(message.renewal_info, as: AppStorePayload.self, "renewal_info")
+    renewalInfo = try Self.optional(message.renewal_info, as: AppStorePayload.self)
   }
 
   func write(
@@ -306,7 +306,7 @@ extension AppStoreSubscription: WireMessage, MappedMessage {
     message.original_transaction_id = try Self.text(originalTransactionID, "original_transaction_id", in: arena)
     if let status { message.status = status.number }
     message.transaction = try transaction.make(in: arena)
-    message.renewal_info = try renewalInfo.make(in: arena)
+    if let renewalInfo { message.renewal_info = try renewalInfo.make(in: arena) }
   }
 }
 
@@ -322,7 +322,8 @@ package struct GetTransactionRequest: Hashable, Sendable {
   package var transactionID: TransactionID
   /// Whether the answer has the JWS too.
   package var includesSigned: Bool
-  /// Whether what is verified is also stored, as if it were submitted. No account is named.
+  /// Whether what is verified is also stored, as if it were submitted. No account is named. The
+  /// caller needs the permission SUBMIT too.
   package var stores: Bool
 
   package init(
@@ -406,7 +407,8 @@ package struct ListTransactionsRequest: Hashable, Sendable {
   package var pageSize: Int
   /// Whether the answer has the JWS too.
   package var includesSigned: Bool
-  /// Whether what is verified is also stored, as if it were submitted. No account is named.
+  /// Whether what is verified is also stored, as if it were submitted. No account is named. The
+  /// caller needs the permission SUBMIT too.
   package var stores: Bool
 
   package init(
@@ -548,7 +550,8 @@ package struct GetSubscriptionStatusesRequest: Hashable, Sendable {
   package var statuses: [AppStoreStatus]
   /// Whether the answer has the JWS too.
   package var includesSigned: Bool
-  /// Whether what is verified is also stored, as if it were submitted. No account is named.
+  /// Whether what is verified is also stored, as if it were submitted. No account is named. The
+  /// caller needs the permission SUBMIT too.
   package var stores: Bool
 
   package init(
@@ -627,7 +630,8 @@ package struct ListRefundsRequest: Hashable, Sendable {
   package var pageSize: Int
   /// Whether the answer has the JWS too.
   package var includesSigned: Bool
-  /// Whether what is verified is also stored, as if it were submitted. No account is named.
+  /// Whether what is verified is also stored, as if it were submitted. No account is named. The
+  /// caller needs the permission SUBMIT too.
   package var stores: Bool
 
   package init(
@@ -710,7 +714,8 @@ package struct LookUpOrderRequest: Hashable, Sendable {
   package var orderID: String
   /// Whether the answer has the JWS too.
   package var includesSigned: Bool
-  /// Whether what is verified is also stored, as if it were submitted. No account is named.
+  /// Whether what is verified is also stored, as if it were submitted. No account is named. The
+  /// caller needs the permission SUBMIT too.
   package var stores: Bool
 
   package init(
@@ -767,7 +772,8 @@ package struct GetAppTransactionRequest: Hashable, Sendable {
   package var id: String
   /// Whether the answer has the JWS too.
   package var includesSigned: Bool
-  /// Whether what is verified is also stored, as if it were submitted. No account is named.
+  /// Whether what is verified is also stored, as if it were submitted. No account is named. The
+  /// caller needs the permission SUBMIT too.
   package var stores: Bool
 
   package init(
@@ -957,7 +963,8 @@ package struct ListSentNotificationsRequest: Hashable, Sendable {
   package var pageSize: Int
   /// Whether the answer has the JWS too.
   package var includesSigned: Bool
-  /// Whether what is verified is also stored, as if it had arrived.
+  /// Whether what is verified is also stored, as if it had arrived. The caller needs the permission
+  /// SUBMIT too.
   package var stores: Bool
 
   package init(

@@ -576,7 +576,8 @@ extension ListConsumptionRequestsResponse: WireMessage, MappedMessage {
 /// Request of `SendConsumption`. Opens a request that was not sent, so that a server sends it; one
 /// that waits is attempted at once. FAILED_PRECONDITION if something stands against it, such as
 /// missing consent, or if the server has no key of the App Store Server API for the app. After
-/// OUTCOME_UNCERTAIN Apple may get the information twice.
+/// OUTCOME_UNCERTAIN it is refused for a minute, as the outcome may still become known; then Apple
+/// may get the information twice.
 package struct SendConsumptionRequest: Hashable, Sendable {
   /// The app and environment.
   package var scope: AppScope

@@ -294,7 +294,8 @@ extension ListJobsResponse: WireMessage, MappedMessage {
 
 /// Request of `RetryJob`. Opens a job that is done, was given up or was cancelled. One that waits
 /// after a failure is attempted at once. FAILED_PRECONDITION if the server has no key of the App
-/// Store Server API for its app.
+/// Store Server API for its app. A consumption job whose request has ended does nothing:
+/// SendConsumption opens the request.
 package struct RetryJobRequest: Hashable, Sendable {
   /// The job.
   package var jobID: Int64

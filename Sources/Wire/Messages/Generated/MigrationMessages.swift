@@ -13,7 +13,8 @@ package enum ImportRowState: Int, Hashable, Sendable, CaseIterable {
   case done = 2
   /// It was not accepted, or failed for good; see ImportFailure.
   case failed = 3
-  /// An earlier row has the same account and transaction. Nothing is done for it.
+  /// A row that is done, or an earlier one of the import, has the same account and transaction.
+  /// Nothing is done for it.
   case duplicate = 4
   /// An operator cancelled it.
   case cancelled = 5
@@ -103,7 +104,8 @@ extension ImportFailure: MappedEnumeration {
 package enum ImportAction: Int, Hashable, Sendable, CaseIterable {
   /// Rows that wait are not done.
   case cancel = 1
-  /// Rows that failed or were cancelled are done again, without those that are not valid.
+  /// Rows that failed or were cancelled are done again, without those that are not valid, and
+  /// without conflicts while the row of the other account waits or is cancelled.
   case retry = 2
   /// The import is deleted with its rows. What was stored and linked stays.
   case delete = 3
@@ -199,8 +201,9 @@ extension ImportedAccount: WireMessage, MappedMessage {
 /// Request of `ImportAccounts`. Adds rows to an import, which begins with its first row. What is
 /// answered is stored, and done as soon as the App Store allows. A row whose number is known is not
 /// changed, so that a call can be repeated. FAILED_PRECONDITION if the server has no key of the App
-/// Store Server API for the app, or if the import is of another app; RESOURCE_EXHAUSTED if too many
-/// rows are stored.
+/// Store Server API for the app, if the import is of another app, or if a row with the same number
+/// has another account, transaction, token or environment; RESOURCE_EXHAUSTED if too many rows are
+/// stored.
 package struct ImportAccountsRequest: Hashable, Sendable {
   /// The import: 1 to 64 letters, digits, hyphens and underscores of the caller's choice.
   package var importID: String
@@ -646,7 +649,8 @@ extension ListImportsResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `ListImportRows`. The rows of an import in one state, in the order of their numbers.
+/// Request of `ListImportRows`. The rows of an import in one state, in the order of their numbers,
+/// of the environments that the caller may use.
 package struct ListImportRowsRequest: Hashable, Sendable {
   /// The import.
   package var importID: String
@@ -845,8 +849,9 @@ extension ImportRowEntry: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `ChangeImport`. Cancels what waits, does failed and cancelled rows again, or deletes
-/// an import with its report.
+/// Request of `ChangeImport`. Cancels what waits, does failed and cancelled rows again, of the
+/// environments that the caller may use, or deletes an import with its report. FAILED_PRECONDITION
+/// if an import is to be deleted that has rows of an environment that the caller may not use.
 package struct ChangeImportRequest: Hashable, Sendable {
   /// The import.
   package var importID: String

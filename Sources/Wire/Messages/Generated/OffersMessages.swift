@@ -342,8 +342,9 @@ package struct SignPromotionalOfferRequest: Hashable, Sendable {
   /// V1: the UUID that the app sets at the purchase; empty if it sets none. INVALID_ARGUMENT with
   /// V2.
   package var appAccountToken: AppAccountToken?
-  /// V2: a transaction or app transaction of the customer, if the server knows none; empty: without
-  /// one. It is not checked.
+  /// V2: a transaction or app transaction of the customer; empty: the server chooses. If it is not
+  /// known as the customer's, one that is goes before it. INVALID_ARGUMENT if the server knows none
+  /// of this customer, and this one of another.
   package var transactionID: TransactionID?
   /// On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
   /// the caller.
@@ -428,7 +429,9 @@ package struct SignIntroductoryOfferEligibilityRequest: Hashable, Sendable {
   package var productID: ProductID
   /// What is signed. An unknown number is INVALID_ARGUMENT.
   package var decision: IntroductoryDecision
-  /// A transaction or app transaction of the customer, if the server knows none. It is not checked.
+  /// A transaction or app transaction of the customer; empty: the server chooses. If it is not
+  /// known as the customer's, one that is goes before it. INVALID_ARGUMENT if the server knows none
+  /// of this customer, and this one of another.
   package var transactionID: TransactionID?
   /// On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
   /// the caller.

@@ -310,11 +310,12 @@ package enum WireMethods {
 
   /// Opens a request that was not sent, so that a server sends it; one that waits is attempted at
   /// once. FAILED_PRECONDITION if something stands against it, such as missing consent, or if the
-  /// server has no key of the App Store Server API for the app. After OUTCOME_UNCERTAIN Apple may
-  /// get the information twice.
+  /// server has no key of the App Store Server API for the app. After OUTCOME_UNCERTAIN it is
+  /// refused for a minute, as the outcome may still become known; then Apple may get the
+  /// information twice.
   package static let sendConsumption = WireMethod<SendConsumptionRequest, SendConsumptionResponse>(
     service: ServiceNames.consumption, name: "SendConsumption",
-    idempotency: .idempotent, permission: .consumption)
+    idempotency: .unknown, permission: .consumption)
 
   /// The jobs of the App Store Server API, in pages, in the order of their ids.
   package static let listJobs = WireMethod<ListJobsRequest, ListJobsResponse>(
@@ -323,7 +324,8 @@ package enum WireMethods {
 
   /// Opens a job that is done, was given up or was cancelled. One that waits after a failure is
   /// attempted at once. FAILED_PRECONDITION if the server has no key of the App Store Server API
-  /// for its app.
+  /// for its app. A consumption job whose request has ended does nothing: SendConsumption opens the
+  /// request.
   package static let retryJob = WireMethod<RetryJobRequest, JobResponse>(
     service: ServiceNames.jobs, name: "RetryJob",
     idempotency: .idempotent, permission: .jobs)
@@ -343,7 +345,8 @@ package enum WireMethods {
   /// Adds rows to an import, which begins with its first row. What is answered is stored, and done
   /// as soon as the App Store allows. A row whose number is known is not changed, so that a call
   /// can be repeated. FAILED_PRECONDITION if the server has no key of the App Store Server API for
-  /// the app, or if the import is of another app; RESOURCE_EXHAUSTED if too many rows are stored.
+  /// the app, if the import is of another app, or if a row with the same number has another
+  /// account, transaction, token or environment; RESOURCE_EXHAUSTED if too many rows are stored.
   package static let importAccounts = WireMethod<ImportAccountsRequest, ImportAccountsResponse>(
     service: ServiceNames.migration, name: "ImportAccounts",
     idempotency: .idempotent, permission: .importArchives)
@@ -358,13 +361,15 @@ package enum WireMethods {
     service: ServiceNames.migration, name: "ListImports",
     idempotency: .noSideEffects, permission: .importArchives)
 
-  /// The rows of an import in one state, in the order of their numbers.
+  /// The rows of an import in one state, in the order of their numbers, of the environments that
+  /// the caller may use.
   package static let listImportRows = WireMethod<ListImportRowsRequest, ListImportRowsResponse>(
     service: ServiceNames.migration, name: "ListImportRows",
     idempotency: .noSideEffects, permission: .importArchives)
 
-  /// Cancels what waits, does failed and cancelled rows again, or deletes an import with its
-  /// report.
+  /// Cancels what waits, does failed and cancelled rows again, of the environments that the caller
+  /// may use, or deletes an import with its report. FAILED_PRECONDITION if an import is to be
+  /// deleted that has rows of an environment that the caller may not use.
   package static let changeImport = WireMethod<ChangeImportRequest, ChangeImportResponse>(
     service: ServiceNames.migration, name: "ChangeImport",
     idempotency: .idempotent, permission: .importArchives)

@@ -225,7 +225,7 @@ struct  Entitle__V1__AppStoreSubscription
    */
   Entitle__V1__AppStorePayload *transaction;
   /*
-   * The renewal info.
+   * The renewal info; absent for a member of a family.
    */
   Entitle__V1__AppStorePayload *renewal_info;
 };
@@ -260,7 +260,8 @@ struct  Entitle__V1__GetTransactionRequest
    */
   protobuf_c_boolean include_signed;
   /*
-   * Whether what is verified is also stored, as if it were submitted. No account is named.
+   * Whether what is verified is also stored, as if it were submitted. No account is named. The caller needs the
+   * permission SUBMIT too.
    */
   protobuf_c_boolean store;
 };
@@ -344,7 +345,8 @@ struct  Entitle__V1__ListTransactionsRequest
    */
   protobuf_c_boolean include_signed;
   /*
-   * Whether what is verified is also stored, as if it were submitted. No account is named.
+   * Whether what is verified is also stored, as if it were submitted. No account is named. The caller needs the
+   * permission SUBMIT too.
    */
   protobuf_c_boolean store;
   Entitle__V1__ListTransactionsRequest__HasStartMsCase has_start_ms_case;
@@ -403,7 +405,8 @@ struct  Entitle__V1__GetSubscriptionStatusesRequest
    */
   protobuf_c_boolean include_signed;
   /*
-   * Whether what is verified is also stored, as if it were submitted. No account is named.
+   * Whether what is verified is also stored, as if it were submitted. No account is named. The caller needs the
+   * permission SUBMIT too.
    */
   protobuf_c_boolean store;
 };
@@ -444,7 +447,8 @@ struct  Entitle__V1__ListRefundsRequest
    */
   protobuf_c_boolean include_signed;
   /*
-   * Whether what is verified is also stored, as if it were submitted. No account is named.
+   * Whether what is verified is also stored, as if it were submitted. No account is named. The caller needs the
+   * permission SUBMIT too.
    */
   protobuf_c_boolean store;
 };
@@ -473,7 +477,8 @@ struct  Entitle__V1__LookUpOrderRequest
    */
   protobuf_c_boolean include_signed;
   /*
-   * Whether what is verified is also stored, as if it were submitted. No account is named.
+   * Whether what is verified is also stored, as if it were submitted. No account is named. The caller needs the
+   * permission SUBMIT too.
    */
   protobuf_c_boolean store;
 };
@@ -506,7 +511,8 @@ struct  Entitle__V1__GetAppTransactionRequest
    */
   protobuf_c_boolean include_signed;
   /*
-   * Whether what is verified is also stored, as if it were submitted. No account is named.
+   * Whether what is verified is also stored, as if it were submitted. No account is named. The caller needs the
+   * permission SUBMIT too.
    */
   protobuf_c_boolean store;
 };
@@ -635,7 +641,8 @@ struct  Entitle__V1__ListSentNotificationsRequest
    */
   protobuf_c_boolean include_signed;
   /*
-   * Whether what is verified is also stored, as if it had arrived.
+   * Whether what is verified is also stored, as if it had arrived. The caller needs the
+   * permission SUBMIT too.
    */
   protobuf_c_boolean store;
   Entitle__V1__ListSentNotificationsRequest__HasEndMsCase has_end_ms_case;

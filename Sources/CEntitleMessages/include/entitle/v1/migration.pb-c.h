@@ -54,7 +54,8 @@ typedef enum _Entitle__V1__ImportRowState {
    */
   ENTITLE__V1__IMPORT_ROW_STATE__IMPORT_ROW_STATE_FAILED = 3,
   /*
-   * An earlier row has the same account and transaction. Nothing is done for it.
+   * A row that is done, or an earlier one of the import, has the same account and transaction. Nothing
+   * is done for it.
    */
   ENTITLE__V1__IMPORT_ROW_STATE__IMPORT_ROW_STATE_DUPLICATE = 4,
   /*
@@ -120,7 +121,8 @@ typedef enum _Entitle__V1__ImportAction {
    */
   ENTITLE__V1__IMPORT_ACTION__IMPORT_ACTION_CANCEL = 1,
   /*
-   * Rows that failed or were cancelled are done again, without those that are not valid.
+   * Rows that failed or were cancelled are done again, without those that are not valid, and without
+   * conflicts while the row of the other account waits or is cancelled.
    */
   ENTITLE__V1__IMPORT_ACTION__IMPORT_ACTION_RETRY = 2,
   /*

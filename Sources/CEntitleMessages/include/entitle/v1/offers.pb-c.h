@@ -307,8 +307,9 @@ struct  Entitle__V1__SignPromotionalOfferRequest
    */
   char *app_account_token;
   /*
-   * V2: a transaction or app transaction of the customer, if the server knows none; empty: without
-   * one. It is not checked.
+   * V2: a transaction or app transaction of the customer; empty: the server chooses. If it is not
+   * known as the customer's, one that is goes before it. INVALID_ARGUMENT if the server knows none
+   * of this customer, and this one of another.
    */
   char *transaction_id;
   /*
@@ -351,7 +352,9 @@ struct  Entitle__V1__SignIntroductoryOfferEligibilityRequest
    */
   Entitle__V1__IntroductoryDecision decision;
   /*
-   * A transaction or app transaction of the customer, if the server knows none. It is not checked.
+   * A transaction or app transaction of the customer; empty: the server chooses. If it is not known
+   * as the customer's, one that is goes before it. INVALID_ARGUMENT if the server knows none of this
+   * customer, and this one of another.
    */
   char *transaction_id;
   /*
