@@ -69,7 +69,7 @@ extension AppStoreRecovery {
   }
 }
 
-/// Stores the reports of attempts at rows. Those that arrive while others are stored share the next write.
+/// Stores the reports of attempts at rows. Reports that arrive during a write share the next write.
 final class ImportReports: Sendable {
   private struct State {
     var waiting: [(report: AccountImportReport, answer: CheckedContinuation<Bool, Never>)] = []

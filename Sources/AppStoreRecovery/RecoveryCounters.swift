@@ -20,8 +20,8 @@ package final class RecoveryCounters: Sendable {
     var consumption = ConsumptionCounts()
     var consumptionSent: Int64 = 0
     var consumptionNotSent: [ConsumptionCause: Int64] = [:]
-    /// Attempts at rows of imports: those that failed for good and those that are done, by the state of
-    /// the row; nil for a report that could not be stored.
+    /// Number of attempts at rows of imports, by the state of the row after the attempt: failed, done, or
+    /// waiting for a retry. Nil: the report could not be stored.
     var imported: [AccountImportRow.State?: Int64] = [:]
     var importing = 0
     var waitingRows = 0

@@ -4,7 +4,7 @@ import Foundation
 
 extension AppStoreServerClient {
   /// Signs what the App Store is told about an offer, with the key of the app and a new nonce. Both
-  /// environments have the same key. It calls nobody.
+  /// environments have the same key. No request is sent.
   ///
   /// A signature takes some 40 µs of the calling thread: no more than to decode a submission, so it
   /// needs no pool of its own. Do not call it on an event loop.

@@ -267,8 +267,8 @@ package struct AccountImportChange: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// Waiting rows become cancelled ones. What is being done for one is lost, and may be stored.
     case cancel
-    /// Failed rows, and cancelled ones, wait again, without those that are not valid, and without
-    /// conflicts while the row of the other account waits or is cancelled.
+    /// Failed and cancelled rows wait again. Invalid rows do not. A conflict does not while the row of the
+    /// other account waits or is cancelled.
     case retry
     /// All rows are deleted, whatever their scopes, and then the import.
     case delete

@@ -954,7 +954,7 @@ package struct ListSentNotificationsRequest: Hashable, Sendable {
   package var notificationType: String?
   /// Only this subtype of the notification type; empty: all.
   package var notificationSubtype: String?
-  /// Only those that were not delivered yet.
+  /// Only notifications that Apple has not delivered. Apple may still be retrying some of them.
   package var onlyFailures: Bool
   /// The pagination token of the previous page; empty for the first page. All else must be the
   /// same.

@@ -102,10 +102,10 @@ extension ImportFailure: MappedEnumeration {
 
 /// What is done with an import.
 package enum ImportAction: Int, Hashable, Sendable, CaseIterable {
-  /// Rows that wait are not done.
+  /// Cancels the rows that wait.
   case cancel = 1
-  /// Rows that failed or were cancelled are done again, without those that are not valid, and
-  /// without conflicts while the row of the other account waits or is cancelled.
+  /// Repeats failed and cancelled rows. Invalid rows are not repeated. A conflict is not repeated
+  /// while the row of the other account waits or is cancelled.
   case retry = 2
   /// The import is deleted with its rows. What was stored and linked stays.
   case delete = 3
@@ -453,8 +453,8 @@ package struct ImportEntry: Hashable, Sendable {
   package var beganAt: Milliseconds
   /// The highest number of its rows. A caller that sends rows in order continues after it.
   package var lastRow: Int64
-  /// The number of rows in each state, and of failed ones for each failure, without those that are
-  /// zero; empty in a list.
+  /// The number of rows in each state; of failed rows, one number for each failure. Numbers that
+  /// are 0 are left out. Empty in a list.
   package var counts: [ImportCount]
 
   package init(

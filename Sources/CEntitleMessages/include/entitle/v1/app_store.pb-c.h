@@ -625,7 +625,7 @@ struct  Entitle__V1__ListSentNotificationsRequest
    */
   char *notification_subtype;
   /*
-   * Only those that were not delivered yet.
+   * Only notifications that Apple has not delivered. Apple may still be retrying some of them.
    */
   protobuf_c_boolean only_failures;
   /*

@@ -117,12 +117,12 @@ typedef enum _Entitle__V1__ImportFailure {
 typedef enum _Entitle__V1__ImportAction {
   ENTITLE__V1__IMPORT_ACTION__IMPORT_ACTION_UNSPECIFIED = 0,
   /*
-   * Rows that wait are not done.
+   * Cancels the rows that wait.
    */
   ENTITLE__V1__IMPORT_ACTION__IMPORT_ACTION_CANCEL = 1,
   /*
-   * Rows that failed or were cancelled are done again, without those that are not valid, and without
-   * conflicts while the row of the other account waits or is cancelled.
+   * Repeats failed and cancelled rows. Invalid rows are not repeated. A conflict is not repeated while
+   * the row of the other account waits or is cancelled.
    */
   ENTITLE__V1__IMPORT_ACTION__IMPORT_ACTION_RETRY = 2,
   /*
@@ -305,8 +305,8 @@ struct  Entitle__V1__Import
    */
   int64_t last_row;
   /*
-   * The number of rows in each state, and of failed ones for each failure, without those that are
-   * zero; empty in a list.
+   * The number of rows in each state; of failed rows, one number for each failure. Numbers that are 0
+   * are left out. Empty in a list.
    */
   size_t n_counts;
   Entitle__V1__ImportCount **counts;
