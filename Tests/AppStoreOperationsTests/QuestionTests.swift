@@ -295,11 +295,10 @@ struct QuestionTests {
     try await RecoveryBench.run { bench async throws in
       let id = try await bench.buyUnheard()
       try await bench.addFault(#"{"on":"api","kind":"error","errorCode":4290000}"#)
-      let call = AppStoreCall(deadline: .now() + .seconds(2))
       let error = await #expect(throws: ServiceError.self) {
         _ = try await bench.operations().payloads(
           .transaction(GetTransactionRequest(scope: bench.scope, transactionID: TransactionID(id))),
-          call)
+          .patient)
       }
       guard case .appStore(let failure)? = error?.code else {
         Issue.record("\(String(describing: error))")

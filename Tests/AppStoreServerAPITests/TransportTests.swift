@@ -54,7 +54,7 @@ struct TransportTests {
             let call = Task {
               await #expect(throws: AppStoreServerError.self) {
                 try await bench.client.finish(
-                  "1", in: Bench.app, deadline: .now() + .seconds(4))
+                  "1", in: Bench.app, deadline: .now() + .seconds(10))
               }
             }
             await bench.server.received(1)

@@ -27,8 +27,8 @@ struct ClaimContentionTests {
   func claimsAreSerial(policy: LinkPolicy) async throws {
     let connection = try await TestDatabases.make()
     let nodes = [
-      try await TestDatabases.open(connection) { $0.writingConnections = 3 },
-      try await TestDatabases.open(connection) { $0.writingConnections = 3 },
+      try await TestDatabases.openPatient(connection) { $0.writingConnections = 3 },
+      try await TestDatabases.openPatient(connection) { $0.writingConnections = 3 },
     ]
     let seed = SeededRandom(for: "Claims under \(policy.rawValue)").seed
     let isDone = Flag()

@@ -17,7 +17,7 @@ struct PostgresStoreConformanceTests {
   func conforms(to conformanceCase: ConformanceCase) async throws {
     try await TestDatabases.withDatabase { connection in
       try await conformanceCase.run(
-        on: StoreHarness { try await TestDatabases.open(connection) })
+        on: StoreHarness { try await TestDatabases.openPatient(connection) })
     }
   }
 }

@@ -81,6 +81,21 @@ enum TestDatabases {
       logger: logger)
   }
 
+  /// As ``open(_:replicas:_:)``, for tests with many writers at once: on a slow machine a write may wait
+  /// for the others for longer than the limits of a server.
+  static func openPatient(
+    _ connection: String, _ change: (inout PostgresStoreLimits) -> Void = { _ in }
+  ) async throws -> PostgresStore {
+    try await open(connection) {
+      $0.lockTimeLimit = .seconds(60)
+      $0.rowLockTimeLimit = .seconds(60)
+      $0.exchangeTimeLimit = .seconds(60)
+      $0.writeTimeLimit = .seconds(120)
+      $0.readTimeLimit = .seconds(60)
+      change(&$0)
+    }
+  }
+
   static let logger = {
     var logger = Logger(label: "PostgresStoreTests")
     logger.logLevel = .error

@@ -24,7 +24,7 @@ final class StoreBench: Sendable {
   init(
     _ environment: StoreEnvironment = .sandbox, population: Int = 0, notify: String? = nil,
     past: Simulation.Past = .deliver, rateFactor: Double = 1_000, speed: Double? = 0,
-    patience: Duration = .seconds(10)
+    patience: Duration = .seconds(60)
   ) async throws {
     key = try Self.key.get()
     var configuration = Simulation.Configuration(
