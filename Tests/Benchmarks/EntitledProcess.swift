@@ -150,6 +150,13 @@ final class EntitledProcess {
     try program.end()
   }
 
+  /// Kills it.
+  func kill() {
+    program.signal(SIGKILL)
+    // It ends by the signal.
+    _ = try? program.end()
+  }
+
   /// The path of a program in the folder of this one.
   static func path(of program: String) -> String {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""

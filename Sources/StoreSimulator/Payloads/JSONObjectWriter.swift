@@ -79,6 +79,15 @@ package struct JSONObjectWriter: Sendable {
   /// RFC 8259 §7: only the quotation mark, the backslash and control characters must be escaped.
   private mutating func append(quoted text: String) {
     contents.append(UInt8(ascii: "\""))
+    defer { contents.append(UInt8(ascii: "\"")) }
+    // Most texts are signed payloads of kilobytes.
+    let isPlain = text.utf8.allSatisfy {
+      $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+    }
+    if isPlain {
+      contents += text.utf8
+      return
+    }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -91,6 +100,5 @@ package struct JSONObjectWriter: Sendable {
         contents.append(byte)
       }
     }
-    contents.append(UInt8(ascii: "\""))
   }
 }

@@ -27,7 +27,11 @@ package struct World: Sendable {
   }
 
   /// The maximum number of customers, and of live ones.
-  package static let maximumCustomers = 50_000
+  package static let maximumCustomers = 200_000
+  /// Blocks of identifiers that a live customer takes, of a hundred each: enough for ``maximumTransactions``
+  /// and the renewals of a week until the last year of the calendar. The blocks of all customers and those
+  /// of the population fit into ``StoreIdentifiers/maximumCustomers``.
+  private static let blocksOfLiveCustomer = 400
   /// With so many transactions a customer makes no more purchases. Renewals still happen.
   package static let maximumTransactions = 5_000
 
@@ -219,11 +223,11 @@ package struct World: Sendable {
     return "customer-" + String(repeating: "0", count: max(0, 3 - digits.count)) + digits
   }
 
-  /// A script with identifiers that no life cycle uses: live customers take blocks of a thousand
-  /// from the end of the population's range.
+  /// A script with identifiers that no life cycle uses: live customers take blocks from the end of the
+  /// population's range.
   private mutating func makeScript() -> LifeCycleScript {
     liveCount += 1
-    let index = StoreIdentifiers.maximumCustomers - 1_000 * liveCount
+    let index = StoreIdentifiers.maximumCustomers - Self.blocksOfLiveCustomer * liveCount
     return LifeCycleScript(
       start: configuration.start, environment: configuration.environment,
       identifiers: StoreIdentifiers(
