@@ -62,7 +62,29 @@ extension AppStoreRecovery {
     }
   }
 
+  /// Renews the leases of the rows that are being done. Whatever it finds is no failure: such a row is done
+  /// again.
+  func renewImportLeases() async {
+    while (try? await timer.sleep(limits.importLeaseTime / 3)) != nil {
+      let held = heldRows.withLock { $0 }
+      if held.isEmpty { continue }
+      do throws(StoreError) {
+        try await store.renewImportLeases(
+          held, until: jobClock.now().advanced(by: limits.importLeaseTime))
+      } catch {
+        logger.warning(
+          "the leases of rows of imports cannot be renewed", metadata: ["reason": "\(error)"])
+      }
+    }
+  }
+
   private func attempt(_ row: AccountImportRow, _ lease: String) async {
+    heldRows.withLock { $0[row.place] = lease }
+    defer {
+      heldRows.withLock { held in
+        if held[row.place] == lease { held[row.place] = nil }
+      }
+    }
     let report = await ImportAttempt(row, lease: lease, of: self).report()
     let isStored = await reports.store(report)
     counters.importEnded(isStored ? report.state : nil)

@@ -7,8 +7,9 @@ import Synchronization
 import Verification
 
 /// Does the jobs of the App Store Server API (R79–R81, R86). It leases jobs that are due, and works at
-/// ``RecoveryLimits/attempts`` of them at a time. Every process of a database may run one. A process
-/// that ends leaves its jobs to the others when their leases end.
+/// ``RecoveryLimits/attempts`` of them at a time. Every process of a database may run one. A process that
+/// ends gives its leases back. One that is killed leaves its jobs to the others when their leases end; where
+/// there can be no other, to its successor at once.
 package final class AppStoreRecovery: Sendable {
   let store: any EntitlementStore
   let client: AppStoreServerClient
@@ -26,6 +27,8 @@ package final class AppStoreRecovery: Sendable {
   let reports: ImportReports
   /// Until when no row of an app and environment is begun, by ``jobClock``.
   let importPauses = Mutex<[AppScope: Milliseconds]>([:])
+  /// The leases of the rows that are being done.
+  let heldRows = Mutex<[AccountImportRow.Place: String]>([:])
 
   /// - Parameters:
   ///   - clock: of the service.
@@ -70,10 +73,18 @@ package final class AppStoreRecovery: Sendable {
 
   /// Works until the task is cancelled. Call it once.
   package func run() async {
+    do throws(StoreError) {
+      try await store.endLeasesOfFormerProcesses(in: scopes, at: jobClock.now())
+    } catch {
+      // They end by themselves.
+      logger.warning(
+        "the leases of former processes cannot be ended", metadata: ["reason": "\(error)"])
+    }
     await withDiscardingTaskGroup { group in
       group.addTask { await self.followSchedule() }
       group.addTask { await self.work() }
       group.addTask { await self.importAccounts() }
+      group.addTask { await self.renewImportLeases() }
     }
   }
 

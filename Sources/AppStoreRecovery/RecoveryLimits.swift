@@ -33,10 +33,11 @@ package struct RecoveryLimits: Hashable, Sendable {
   /// Rows of imports of accounts that this process does at a time. They wait for Apple most of the time,
   /// and fewer than half as many as may wait for one endpoint, so that refetches find room.
   package var importRows = 64
-  /// How long the lease of a row lasts: the rows of a server that was killed wait so long.
-  package var importLeaseTime = Duration.seconds(60)
-  /// An attempt at a row asks for nothing after this time, and continues later. What it has asked for is
-  /// stored before the lease ends; if not, the row is done again.
+  /// How long the lease of a row lasts after it was renewed last: the rows of a server that was killed wait
+  /// so long, if the store cannot tell. It is renewed three times in that time, while the row is being
+  /// done. A row whose lease has ended all the same is done again.
+  package var importLeaseTime = Duration.seconds(15)
+  /// An attempt at a row asks for nothing after this time, and continues later.
   package var importTime = Duration.seconds(45)
   /// The waits after the App Store did not know the transaction of a row, or refused it. After a further
   /// such answer the row has failed.

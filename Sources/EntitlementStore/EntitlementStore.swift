@@ -216,9 +216,28 @@ package protocol EntitlementStore: Sendable {
   /// - Returns: how many were changed; nil for an import that is not known.
   func change(_ change: AccountImportChange) async throws(StoreError) -> Int?
 
+  /// Rows of imports that name one of these accounts, in any state, at most `limit` for each.
+  func importRows(naming accounts: [AccountID], in scope: AppScope, limit: Int)
+    async throws(StoreError) -> [AccountImportRow]
+
+  /// Deletes the rows of imports that name an account. Deleting a known account does so too (R46).
+  func eraseImportRows(naming account: AccountID, in scope: AppScope) async throws(StoreError)
+
   /// Gives waiting rows that are due to one process.
   func leaseImportRows(_ request: AccountImportLease) async throws(StoreError)
     -> [AccountImportRow]
+
+  /// Lets leases of rows end later. One that is lost stays lost.
+  ///
+  /// - Parameter held: the leases of the rows.
+  func renewImportLeases(_ held: [AccountImportRow.Place: String], until: Milliseconds)
+    async throws(StoreError)
+
+  /// Ends the leases of jobs and of rows of imports whose processes are gone. A process calls it before it
+  /// leases anything. An embedded store has one process, so that all leases are those of former ones. A store
+  /// that processes share cannot tell, and does nothing.
+  func endLeasesOfFormerProcesses(in scopes: [AppScope], at now: Milliseconds)
+    async throws(StoreError)
 
   /// Stores how attempts ended. A report whose lease is lost changes nothing.
   func report(_ reports: [AccountImportReport]) async throws(StoreError)

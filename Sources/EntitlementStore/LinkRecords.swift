@@ -164,10 +164,11 @@ package struct AccountExport: Hashable, Sendable {
   package var consent: ConsumptionConsent?
 
   package init(
-    accountID: AccountID, revision: Int64, changedAt: Milliseconds?, merged: [AccountID],
-    tokens: [KnownToken], links: [LinkedTarget], linkEvents: [TargetLinkEvent],
-    facts: [SignedFact], versions: [ExportedVersion], grants: [Grant],
-    notifications: [ReceivedNotification], consent: ConsumptionConsent? = nil
+    accountID: AccountID, revision: Int64 = 0, changedAt: Milliseconds? = nil,
+    merged: [AccountID] = [], tokens: [KnownToken] = [], links: [LinkedTarget] = [],
+    linkEvents: [TargetLinkEvent] = [], facts: [SignedFact] = [],
+    versions: [ExportedVersion] = [], grants: [Grant] = [],
+    notifications: [ReceivedNotification] = [], consent: ConsumptionConsent? = nil
   ) {
     self.accountID = accountID
     self.revision = revision

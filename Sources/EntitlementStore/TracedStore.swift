@@ -294,6 +294,34 @@ package struct TracedStore: EntitlementStore {
     try await base.leaseImportRows(request)
   }
 
+  package func importRows(naming accounts: [AccountID], in scope: AppScope, limit: Int)
+    async throws(StoreError) -> [AccountImportRow]
+  {
+    try await traced("importRows") { () throws(StoreError) in
+      try await base.importRows(naming: accounts, in: scope, limit: limit)
+    }
+  }
+
+  package func eraseImportRows(
+    naming account: AccountID, in scope: AppScope
+  ) async throws(StoreError) {
+    try await traced("eraseImportRows") { () throws(StoreError) in
+      try await base.eraseImportRows(naming: account, in: scope)
+    }
+  }
+
+  package func renewImportLeases(
+    _ held: [AccountImportRow.Place: String], until: Milliseconds
+  ) async throws(StoreError) {
+    try await base.renewImportLeases(held, until: until)
+  }
+
+  package func endLeasesOfFormerProcesses(
+    in scopes: [AppScope], at now: Milliseconds
+  ) async throws(StoreError) {
+    try await base.endLeasesOfFormerProcesses(in: scopes, at: now)
+  }
+
   package func report(_ reports: [AccountImportReport]) async throws(StoreError) {
     try await base.report(reports)
   }

@@ -1,4 +1,4 @@
-import EntitlementDomain
+package import EntitlementDomain
 package import EntitlementStore
 
 // Imports of accounts (R89). All reads are of the primary.
@@ -137,6 +137,48 @@ extension PostgresStore {
     }
     return try await importRows(rows)
   }
+
+  package func importRows(naming accounts: [AccountID], in scope: AppScope, limit: Int)
+    async throws(StoreError) -> [AccountImportRow]
+  {
+    guard let scopeID = try await scopes.id(of: scope) else { return [] }
+    return try await importRows(
+      query(
+        ImportStatements.ofAccounts,
+        [.int64(scopeID), .texts(accounts.map(\.rawValue)), .int64(Int64(max(0, limit)))]))
+  }
+
+  package func eraseImportRows(
+    naming account: AccountID, in scope: AppScope
+  ) async throws(StoreError) {
+    guard let scopeID = try await scopes.id(of: scope) else { return }
+    _ = try await primary.write(
+      [
+        PostgresCommand(
+          ImportStatements.erase, [.int64s([scopeID]), .texts([account.rawValue])])
+      ], within: limits.writeTimeLimit)
+  }
+
+  package func renewImportLeases(
+    _ held: [AccountImportRow.Place: String], until: Milliseconds
+  ) async throws(StoreError) {
+    if held.isEmpty { return }
+    let held = Array(held)
+    _ = try await primary.write(
+      [
+        PostgresCommand(
+          ImportStatements.renew,
+          [
+            .texts(held.map(\.key.name.rawValue)), .int64s(held.map(\.key.number)),
+            .texts(held.map(\.value)), .int64(until.rawValue),
+          ])
+      ], within: limits.writeTimeLimit)
+  }
+
+  /// Nothing: other processes of the database may hold them.
+  package func endLeasesOfFormerProcesses(
+    in scopes: [AppScope], at now: Milliseconds
+  ) async throws(StoreError) {}
 
   package func report(_ reports: [AccountImportReport]) async throws(StoreError) {
     if reports.isEmpty { return }

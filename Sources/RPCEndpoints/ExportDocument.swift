@@ -44,6 +44,11 @@ struct ExportDocument {
       account.consent.map { consent in
         .member("consumptionConsent") { try ConsumptionConsentEntry(consent).jsonEncoded() }
       },
+      Self.list("importRows", export.importRows) { row in
+        // The message is one of a list, and does not name the import.
+        let name = Array("{\"importId\":".utf8) + .string(row.place.name.rawValue)
+        return name + [UInt8(ascii: ",")] + (try ImportRowEntry(row).jsonEncoded()).dropFirst()
+      },
       .list("facts", count: account.facts.count) { facts.fact(at: $0) },
       Self.list("versions", account.versions) { ExportedPayloads.version($0) },
       Self.list("documents", facts.documents) { .string(Base64Form.standard.encode($0)) },

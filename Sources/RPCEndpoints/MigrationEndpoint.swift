@@ -143,7 +143,7 @@ extension ImportEntry {
 }
 
 extension ImportRowEntry {
-  fileprivate init(_ row: AccountImportRow) {
+  init(_ row: AccountImportRow) {
     self.init(
       row: row.place.number, accountID: row.account.rawValue.isEmpty ? nil : row.account,
       transactionID: row.transaction.rawValue.isEmpty ? nil : row.transaction,

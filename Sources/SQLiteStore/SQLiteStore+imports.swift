@@ -1,4 +1,4 @@
-import EntitlementDomain
+package import EntitlementDomain
 package import EntitlementStore
 import GRDB
 
@@ -92,6 +92,52 @@ extension SQLiteStore {
         try database.run(
           .leaseImportRow, [lease, request.until.rawValue, id, row.place.number])
         return row.leased(by: request)
+      }
+    }
+  }
+
+  package func importRows(naming accounts: [AccountID], in scope: AppScope, limit: Int)
+    async throws(StoreError) -> [AccountImportRow]
+  {
+    try await read { database in
+      guard let scopeID = try database.scopeID(scope) else { return [] }
+      return try accounts.flatMap { account in
+        try database.rows(.importRowsOfAccount, [scopeID, account.stored, max(0, limit)])
+          .map { try $0.importRow() }
+      }
+    }
+  }
+
+  package func eraseImportRows(
+    naming account: AccountID, in scope: AppScope
+  ) async throws(StoreError) {
+    try await write { database in
+      guard let scopeID = try database.scopeID(scope) else { return }
+      try database.run(.eraseImportRows, [scopeID, account.stored])
+    }
+  }
+
+  package func renewImportLeases(
+    _ held: [AccountImportRow.Place: String], until: Milliseconds
+  ) async throws(StoreError) {
+    if held.isEmpty { return }
+    try await write { database in
+      for (place, lease) in held {
+        guard let id = try database.importID(place.name) else { continue }
+        try database.run(.renewImportRow, [until.rawValue, id, place.number, lease.stored])
+      }
+    }
+  }
+
+  package func endLeasesOfFormerProcesses(
+    in scopes: [AppScope], at now: Milliseconds
+  ) async throws(StoreError) {
+    try await write { database in
+      for scope in scopes {
+        guard let scopeID = try database.scopeID(scope) else { continue }
+        let values: StatementArguments = [now.rawValue, scopeID, now.rawValue]
+        try database.run(.endJobLeases, values)
+        try database.run(.endImportLeases, values)
       }
     }
   }

@@ -681,6 +681,11 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE scope_id = ? AND due_at <= ? AND state = 1
     ORDER BY due_at, id LIMIT ?
     """
+  /// The lease stays, so that the next one counts a failure.
+  case endJobLeases = """
+    UPDATE app_store_jobs INDEXED BY app_store_jobs_due SET due_at = ?
+    WHERE scope_id = ? AND due_at > ? AND state = 1 AND lease IS NOT NULL
+    """
   /// The first row of the index: all due moments are later than this number.
   case earliestDueJob = """
     SELECT MIN(due_at) FROM app_store_jobs INDEXED BY app_store_jobs_due
@@ -890,6 +895,27 @@ package enum StoreStatement: String, CaseIterable, Sendable {
       failures = COALESCE(?, failures), refusals = COALESCE(?, refusals), cursor = ?,
       changed_at = ?
     WHERE import_id = ? AND number = ? AND lease = ?
+    """
+  /// Only the holder of the lease.
+  case renewImportRow = """
+    UPDATE import_rows SET due_at = ? WHERE import_id = ? AND number = ? AND lease = ?
+    """
+  /// The lease stays, so that the next one counts a failure.
+  case endImportLeases = """
+    UPDATE import_rows INDEXED BY import_rows_due SET due_at = ?
+    WHERE scope_id = ? AND due_at > ? AND state = 1 AND lease IS NOT NULL
+    """
+  case importRowsOfAccount = """
+    SELECT imports.name, import_rows.number, scopes.bundle_id, scopes.environment,
+      import_rows.falls_back, import_rows.account, import_rows.transaction_id, import_rows.token,
+      import_rows.state, import_rows.reason, import_rows.detail, import_rows.due_at,
+      import_rows.lease, import_rows.failures, import_rows.refusals, import_rows.cursor,
+      import_rows.changed_at
+    FROM import_rows INDEXED BY import_rows_by_account
+      CROSS JOIN imports ON imports.id = import_rows.import_id
+      CROSS JOIN scopes ON scopes.id = import_rows.scope_id
+    WHERE import_rows.scope_id = ? AND import_rows.account = ?
+    ORDER BY import_rows.import_id, import_rows.number LIMIT ?
     """
   case cancelImportRows = """
     UPDATE import_rows SET state = 5, lease = NULL, changed_at = ?

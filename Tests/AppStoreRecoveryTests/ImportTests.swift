@@ -5,6 +5,7 @@ import EntitlementStore
 import RecoverySupport
 import SQLiteStore
 import StoreSimulator
+import Synchronization
 import TestSupport
 import Testing
 
@@ -247,6 +248,49 @@ struct ImportTests {
     }
   }
 
+  @Test func `the rows of a killed process are done at once by its successor`() async throws {
+    try await run { bench in
+      let chain = try await buyUnheard(bench, by: "anna")
+      try await add(bench, [row(1, "a", chain, in: bench.scope)])
+      let far = ServiceClock.system.now().advanced(by: Milliseconds.dayLength)
+      let held = try await bench.store.leaseImportRows(
+        AccountImportLease(
+          scopes: [bench.scope], now: ServiceClock.system.now(), until: far, lease: "killed",
+          limit: 1))
+      #expect(held.count == 1)
+      try await bench.recovering { try await $0.store.waitingImportRows(limit: 1) == 0 }
+      let rows = try await stored(bench)
+      #expect(rows.map(\.state) == [.done], "\(rows)")
+      // It counted, as the row may have been the reason.
+      #expect(rows.map(\.failures) == [1])
+    }
+  }
+
+  @Test func `the lease of a row is renewed while the App Store is slow`() async throws {
+    try await RecoveryBench.run(limits: Self.limits, timer: .hasty) { bench in
+      try await bench.recovering { try await $0.reconciliation()?.state == .done }
+      let chain = try await buyUnheard(bench, by: "anna")
+      try await bench.addFault(
+        #"{"on":"api","kind":"slow","delayMs":60000,"path":"/inApps/v2/history"}"#)
+      try await add(bench, [row(1, "a", chain, in: bench.scope)])
+      let seen = Mutex<[AccountImportRow]>([])
+      try await bench.recovering { bench in
+        let found = try await bench.store.importRows(
+          AccountImportRowQuery(
+            name: Self.name, state: .waiting, scopes: Self.scopes(bench), limit: 1))
+        return seen.withLock { seen in
+          if let row = found.first, row.lease != nil, row.dueAt != seen.last?.dueAt {
+            seen.append(row)
+          }
+          return seen.count == 3
+        }
+      }
+      let rows = seen.withLock { $0 }
+      #expect(Set(rows.map(\.lease)).count == 1 && rows.allSatisfy { $0.failures == 0 })
+      #expect(rows.map(\.dueAt) == rows.map(\.dueAt).sorted())
+    }
+  }
+
   @Test func `many rows are done while jobs are done too`() async throws {
     try await run { bench in
       var rows: [AccountImportRow] = []
@@ -268,4 +312,14 @@ struct ImportTests {
       #expect(values["imports.rows.lost"] == 0)
     }
   }
+}
+
+extension ServiceTimer {
+  /// Its waits are short.
+  fileprivate static let hasty = ServiceTimer(
+    nanoseconds: {
+      let (seconds, attoseconds) = ServiceTimer.system.now().components
+      return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    },
+    sleep: { try await Task.sleep(for: min($0, .milliseconds(5))) })
 }

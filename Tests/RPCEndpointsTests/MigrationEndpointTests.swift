@@ -1,6 +1,7 @@
 import EntitlementDomain
 import EntitlementService
 import EntitlementStore
+import Foundation
 import Framing
 import RPCClient
 import SQLiteStore
@@ -124,6 +125,83 @@ struct MigrationEndpointTests {
       let taken = try await add(bench.client, [row(1, "other", id)], isDryRun: true)
       #expect(taken.map(\.failure) == [.linkedElsewhere])
       #expect(taken.first?.detail?.contains(owner.rawValue) == false)
+    }
+  }
+
+  @Test("A dry run finds tokens that a request bound to another account")
+  func boundTokens() async throws {
+    try await ServiceBench.run(reach: Self.reach) { bench async throws in
+      let token: AppAccountToken = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+      for (number, account) in ["anna", "carl"].enumerated() {
+        _ = try await bench.client.bindAccountToken(
+          BindAccountTokenRequest(
+            scope: ServiceBench.scope,
+            // The two differ in their last digit.
+            appAccountToken: number == 0 ? token : "7e3fb20b-4cdb-47cc-936d-99d65f608137",
+            accountID: AccountID(account), reason: "r"))
+      }
+      let results = try await add(
+        bench.client,
+        [
+          row(1, "anna", "11", token: token), row(2, "bert", "12", token: token),
+          row(3, "bert", "13", token: "7e3fb20b-4cdb-47cc-936d-99d65f608139"),
+          row(4, "bert", "14"),
+        ], isDryRun: true)
+      #expect(results.map(\.failure) == [nil, .tokenElsewhere, nil, nil])
+      #expect(results[1].detail?.contains("anna") == false)
+    }
+  }
+
+  @Test("The rows of an account without anything stored are exported, and deleted with it")
+  func records() async throws {
+    try await ServiceBench.run(reach: Self.reach) { bench async throws in
+      func export(_ account: AccountID) async throws -> [String: Any] {
+        var json: [UInt8] = []
+        let request = ExportCustomerRequest(scope: ServiceBench.scope, accountID: account)
+        for try await piece in try bench.client.exportCustomer(request) { json += piece }
+        let object = try JSONSerialization.jsonObject(with: Data(json))
+        return try #require(object as? [String: Any])
+      }
+      func delete(_ account: AccountID) async throws -> LinkResponse {
+        try await bench.client.deleteCustomer(
+          DeleteCustomerRequest(
+            scope: ServiceBench.scope, accountID: account, reason: "they asked"))
+      }
+      let owner = try await bench.submit(.firstPurchase)
+      let token: AppAccountToken = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+      let rows = [
+        row(1, "anna", "11", token: token), row(2, "bert", "12"), row(3, owner, "13"),
+        row(4, "anna", "x"),
+      ]
+      _ = try await add(bench.client, rows)
+
+      let document = try await export("anna")
+      #expect(document["accountId"] as? String == "anna")
+      #expect((document["facts"] as? [Any])?.isEmpty == true)
+      let entries = try #require(document["importRows"] as? [[String: Any]])
+      #expect(entries.map { $0["importId"] as? String } == ["i", "i"])
+      #expect(entries.map { $0["transactionId"] as? String } == ["11", "x"])
+      #expect(entries[0]["appAccountToken"] as? String == token.rawValue)
+      #expect(entries[1]["state"] as? String == "IMPORT_ROW_STATE_FAILED")
+      #expect((try await export(owner)["importRows"] as? [Any])?.count == 1)
+
+      let deleted = try await delete("anna")
+      #expect(deleted.isChanged && deleted.customers.isEmpty)
+      await expect(.notFound) { _ = try await export("anna") }
+      await expect(.notFound) { _ = try await delete("anna") }
+      #expect(try await delete(owner).isChanged)
+      // The table names it once more.
+      _ = try await add(bench.client, [row(5, owner, "13")])
+      #expect(try await export(owner)["importRows"] != nil)
+      #expect(try await delete(owner).isChanged)
+      #expect(try await !delete(owner).isChanged)
+      await expect(.notFound) { _ = try await export(owner) }
+      let left = try await bench.client.getImport(GetImportRequest(importID: "i")).accountImport
+      #expect(left.counts == [ImportCount(state: .waiting, count: 1)])
+      let audited = try await bench.store.auditEntries(AuditQuery(limit: 20))
+        .filter { $0.method == "DeleteCustomer" }
+      #expect(audited.map(\.subject).filter { !$0.isEmpty }.count == 2)
+      #expect(audited.count == 3 && audited.allSatisfy { $0.reason == "they asked" })
     }
   }
 

@@ -97,7 +97,7 @@ struct RecordsEndpointTests {
           "accountId", "bundleId", "environment", "revision", "changedAtMs", "mergedAccounts",
           "accountTokens", "appAccountTokens", "links", "linkHistory", "grants", "facts",
           "versions", "documents",
-          "notifications", "state",
+          "importRows", "notifications", "state",
         ])
       #expect(json["accountId"] as? String == "anna")
       #expect(json["environment"] as? String == "STORE_ENVIRONMENT_PRODUCTION")

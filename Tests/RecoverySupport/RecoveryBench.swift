@@ -50,7 +50,7 @@ package final class RecoveryBench: Sendable {
   private init(
     seed: UInt64 = 1, environment: StoreEnvironment = .sandbox, population: Int = 0,
     past: Simulation.Past = .deliver, rateFactor: Double? = 1_000,
-    limits: RecoveryLimits = .forTests, isTrusting: Bool = true,
+    limits: RecoveryLimits = .forTests, timer: ServiceTimer = .system, isTrusting: Bool = true,
     policies: [ProductID: ConsumptionPolicy] = [:]
   ) async throws {
     folder = try TemporaryFolder()
@@ -120,20 +120,22 @@ package final class RecoveryBench: Sendable {
       links: AuditedChange(
         store: store, catalog: holder, clock: clock, counters: ServiceCounters(),
         customersChanged: { _ in }),
-      catalog: holder, clock: clock, jobClock: jobClock, limits: limits, logger: logger)
+      catalog: holder, clock: clock, jobClock: jobClock, timer: timer, limits: limits,
+      logger: logger)
   }
 
   /// Runs `body` and closes everything, also when it throws.
   package static func run(
     seed: UInt64 = 1, environment: StoreEnvironment = .sandbox, population: Int = 0,
     past: Simulation.Past = .deliver, rateFactor: Double? = 1_000,
-    limits: RecoveryLimits = .forTests, isTrusting: Bool = true,
+    limits: RecoveryLimits = .forTests, timer: ServiceTimer = .system, isTrusting: Bool = true,
     policies: [ProductID: ConsumptionPolicy] = [:],
     _ body: (RecoveryBench) async throws -> Void
   ) async throws {
     let bench = try await RecoveryBench(
       seed: seed, environment: environment, population: population, past: past,
-      rateFactor: rateFactor, limits: limits, isTrusting: isTrusting, policies: policies)
+      rateFactor: rateFactor, limits: limits, timer: timer, isTrusting: isTrusting,
+      policies: policies)
     do {
       try await body(bench)
       await bench.close()

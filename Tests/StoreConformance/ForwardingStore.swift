@@ -162,6 +162,20 @@ extension ForwardingStore {
   package func leaseImportRows(_ request: AccountImportLease) async throws(StoreError)
     -> [AccountImportRow]
   { try await base.leaseImportRows(request) }
+  package func importRows(naming accounts: [AccountID], in scope: AppScope, limit: Int)
+    async throws(StoreError) -> [AccountImportRow]
+  { try await base.importRows(naming: accounts, in: scope, limit: limit) }
+  package func eraseImportRows(
+    naming account: AccountID, in scope: AppScope
+  ) async throws(StoreError) { try await base.eraseImportRows(naming: account, in: scope) }
+  package func renewImportLeases(
+    _ held: [AccountImportRow.Place: String], until: Milliseconds
+  ) async throws(StoreError) { try await base.renewImportLeases(held, until: until) }
+  package func endLeasesOfFormerProcesses(
+    in scopes: [AppScope], at now: Milliseconds
+  ) async throws(StoreError) {
+    try await base.endLeasesOfFormerProcesses(in: scopes, at: now)
+  }
   package func report(_ reports: [AccountImportReport]) async throws(StoreError) {
     try await base.report(reports)
   }

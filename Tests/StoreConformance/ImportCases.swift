@@ -223,6 +223,50 @@ extension StoreConformanceSuite {
       try expectEqual(failed.map(\.changedAt), [60_000])
     },
 
+    ConformanceCase("Its holder renews a lease (R89)") { store, _ in
+      try await store.added([row(1, "anna", "1"), row(2, "bert", "2")])
+      let held = try await store.leasedRows("a", at: 1_000)
+      try await store.renewImportLeases(
+        [held[0].place: "a", held[1].place: "another"], until: 90_000)
+      try await store.renewImportLeases([:], until: 90_000)
+      try expectEqual(try await store.leasedRows("b", at: 31_000).map(\.place.number), [2])
+      try expectEqual(try await store.leasedRows("c", at: 89_999).map(\.place.number), [2])
+      // One that has ended stays lost.
+      try await store.renewImportLeases([held[1].place: "a"], until: 200_000)
+      let again = try await store.leasedRows("d", at: 150_000)
+      try expectEqual(again.map(\.place.number), [1, 2])
+      try expectEqual(again.map(\.failures), [1, 3])
+      try await store.report([report(again[0], .done, at: 150_000)])
+      try await store.renewImportLeases([again[0].place: "d"], until: 300_000)
+      try expectEqual(try await store.states(of: "i"), [.done: [1], .waiting: [2]])
+    },
+
+    ConformanceCase("The rows that name an account are found, and deleted without it (R89)") {
+      store, _ in
+      try await store.added([
+        row(1, "anna", "1"), row(2, "bert", "2"), row(3, "anna", "3"), row(4, "carl", "4"),
+        row(5, "anna", "5", in: sandboxScope),
+      ])
+      try await store.added([row(1, "anna", "1", of: "j")])
+      func found(
+        _ accounts: [AccountID], in scope: AppScope = readerScope, limit: Int = 100
+      ) async throws -> [String] {
+        try await store.importRows(naming: accounts, in: scope, limit: limit)
+          .map { "\($0.place.name) \($0.place.number)" }.sorted()
+      }
+      try expectEqual(try await found(["anna"]), ["i 1", "i 3", "j 1"])
+      try expectEqual(try await found(["anna", "bert"], limit: 1), ["i 1", "i 2"])
+      try expectEqual(try await found(["anna"], in: sandboxScope), ["i 5"])
+      try expectEqual(try await found(["dora"]), [])
+      try expectEqual(
+        try await found(["anna"], in: AppScope(bundleID: "none", environment: .sandbox)), [])
+      try await store.eraseImportRows(naming: "anna", in: readerScope)
+      try await store.eraseImportRows(naming: "dora", in: readerScope)
+      try expectEqual(try await found(["anna"]), [])
+      try expectEqual(try await store.states(of: "i"), [.waiting: [2, 4, 5]])
+      try expectEqual(try await found(["anna"], in: sandboxScope), ["i 5"])
+    },
+
     ConformanceCase("Apps take turns, however many rows one of them has (R89)") { store, _ in
       try await store.added((1...50).map { row(Int64($0), "anna", TransactionID("1\($0)")) })
       try await store.added([row(1, "bert", "99", of: "j", in: sandboxScope)])

@@ -2,18 +2,24 @@ package import EntitlementDomain
 package import EntitlementStore
 import Synchronization
 
-/// Everything that is stored about an account, from one snapshot. It has an export permit until it
+/// Everything that is stored about an account. It has an export permit until it
 /// is released.
 package struct CustomerExport: Sendable {
   package let account: AccountExport
   package let scope: AppScope
+  /// The rows of imports that name it (R89), at most ``ExportLimits/importRows`` for each of its ids.
+  package let importRows: [AccountImportRow]
   /// The state at the time of the export.
   package let state: CustomerState
   private let permit: ExportPermit
 
-  init(_ account: AccountExport, in scope: AppScope, state: CustomerState, permit: ExportPermit) {
+  init(
+    _ account: AccountExport, in scope: AppScope, importRows: [AccountImportRow],
+    state: CustomerState, permit: ExportPermit
+  ) {
     self.account = account
     self.scope = scope
+    self.importRows = importRows
     self.state = state
     self.permit = permit
   }
@@ -28,6 +34,9 @@ package struct ExportLimits: Hashable, Sendable {
   /// The longest time in which the client may read an export. It bounds how long a slow client
   /// keeps a permit. 100 MB, far more than most accounts have, fit at 3 Mbit/s.
   package var time: Duration
+
+  /// Rows of imports in an export, for each id of the account: far more than a team has of one customer.
+  package static let importRows = 10_000
 
   package init(exports: Int = 3, time: Duration = .seconds(300)) {
     self.exports = exports

@@ -37,11 +37,12 @@ package struct CustomerRecords: Sendable {
     return CustomerHistory(history)
   }
 
-  /// Everything that is stored about an account, from one snapshot. The export has a permit until
-  /// it is released. The front releases it within ``ExportLimits/time``. It is in the audit trail
-  /// when this returns (R76).
+  /// Everything that is stored about an account: from one snapshot, but for the rows of imports, which
+  /// are read after it. The export has a permit until it is released. The front releases it within
+  /// ``ExportLimits/time``. It is in the audit trail when this returns (R76).
   ///
-  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown account,
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an account that is not known, and that no row
+  ///   of an import names,
   ///   ``ServiceError/Code-swift.enum/tooManyExports`` when no permit is free.
   package func export(
     _ account: AccountID, in scope: AppScope, for source: WorkSource = .server,
@@ -49,9 +50,7 @@ package struct CustomerRecords: Sendable {
   ) async throws(ServiceError) -> CustomerExport {
     try RequestText.checkOnBehalfOf(onBehalfOf)
     let permit = try permits.acquire()
-    let export = try await known(in: scope) { () async throws(StoreError) in
-      try await store.export(account, in: scope)
-    }
+    let (export, importRows) = try await stored(account, in: scope)
     do throws(StoreError) {
       try await store.record(
         AuditCall(
@@ -71,20 +70,77 @@ package struct CustomerRecords: Sendable {
         return Evaluation.evaluate(
           record, catalog: snapshot.catalog, at: clock.now(), isCancelled: isCancelled)?.state
       }
-      return CustomerExport(export, in: scope, state: state, permit: permit)
+      return CustomerExport(
+        export, in: scope, importRows: importRows, state: state, permit: permit)
     } catch {
       throw ServiceError(error, of: .evaluation)
     }
   }
 
-  /// Unlinks everything of an account and deletes the data of the account itself. Its signed facts
-  /// stay as unlinked chains, which can be claimed again.
+  /// What is stored about an account, and the rows of imports that name it or an account that was merged
+  /// into it.
+  private func stored(
+    _ account: AccountID, in scope: AppScope
+  ) async throws(ServiceError) -> (AccountExport, [AccountImportRow]) {
+    var rows: [AccountImportRow] = []
+    let export = try await known(in: scope) { () async throws(StoreError) in
+      let export = try await store.export(account, in: scope)
+      rows = try await store.importRows(
+        naming: export.map { [$0.accountID] + $0.merged } ?? [account], in: scope,
+        limit: ExportLimits.importRows)
+      if let export { return export }
+      // A team named it, and nothing was stored for it.
+      return rows.isEmpty ? nil : AccountExport(accountID: account)
+    }
+    return (export, rows)
+  }
+
+  /// Unlinks everything of an account and deletes the data of the account itself, and the rows of imports
+  /// that name it, also those of an account that is not known. Its signed facts stay as unlinked chains,
+  /// which can be claimed again.
   ///
-  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown account.
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an account that is not known, and that no row
+  ///   of an import names.
   package func delete(_ account: AccountID, in scope: AppScope, _ audit: ChangeAudit)
     async throws(ServiceError) -> LinkReceipt
   {
-    try await changes.perform(.delete(account), in: scope, audit)
+    var receipt = LinkReceipt(
+      targets: [], customers: [], changed: [], latest: 0, isChanged: false)
+    var failure: ServiceError?
+    do throws(ServiceError) {
+      receipt = try await changes.perform(.delete(account), in: scope, audit)
+    } catch {
+      guard case .notFound = error.code else { throw error }
+      failure = error
+    }
+    // The change has deleted the rows of the account that it found. Others are of one that is not known, or
+    // were added to an import after its deletion.
+    if try await deleteImportRows(naming: account, in: scope, audit) {
+      receipt.isChanged = true
+    } else if let failure {
+      throw failure
+    }
+    return receipt
+  }
+
+  /// - Returns: whether there were any.
+  private func deleteImportRows(
+    naming account: AccountID, in scope: AppScope, _ audit: ChangeAudit
+  ) async throws(ServiceError) -> Bool {
+    do throws(StoreError) {
+      if try await store.importRows(naming: [account], in: scope, limit: 1).isEmpty {
+        return false
+      }
+      try await store.record(
+        AuditCall(
+          method: "DeleteCustomer", caller: audit.caller, scope: scope, account: account,
+          onBehalfOf: audit.onBehalfOf, reason: audit.reason, subject: "rows of imports",
+          at: clock.now()))
+      try await store.eraseImportRows(naming: account, in: scope)
+    } catch {
+      throw ServiceError(error)
+    }
+    return true
   }
 
   /// At most `limit` unlinked chains, in the order of their ids, after `after`.

@@ -85,7 +85,8 @@ package struct ImportRecords: Sendable {
     }
   }
 
-  /// Finds rows whose transaction belongs to another account now.
+  /// Finds rows whose transaction belongs to another account now, or whose token a request bound to another
+  /// one.
   private func checkLinks(
     of outcomes: [AccountImportAnswer.Outcome]
   ) async throws(ServiceError) -> [AccountImportAnswer.Outcome] {
@@ -93,15 +94,43 @@ package struct ImportRecords: Sendable {
     for index in outcomes.indices {
       let row = outcomes[index].row
       guard !outcomes[index].wasKnown, row.state == .waiting else { continue }
-      let owner = try await account(.transaction(row.transaction), in: row.scope)
-      guard let owner, owner != row.account else { continue }
-      // The account of the row may be an alias.
-      if owner == (try await account(.account(row.account), in: row.scope)) { continue }
-      outcomes[index].row.state = .failed
-      outcomes[index].row.reason = .linkedElsewhere
-      outcomes[index].row.detail = "the purchase belongs to another account"
+      if try await otherOwner(of: .transaction(row.transaction), than: row) != nil {
+        outcomes[index].row.state = .failed
+        outcomes[index].row.reason = .linkedElsewhere
+        outcomes[index].row.detail = "the purchase belongs to another account"
+      } else if let token = row.token,
+        let owner = try await otherOwner(of: .appAccountToken(token), than: row),
+        try await isBound(token, to: owner, in: row.scope)
+      {
+        outcomes[index].row.state = .failed
+        outcomes[index].row.reason = .tokenElsewhere
+        outcomes[index].row.detail = "the token is bound to another account"
+      }
     }
     return outcomes
+  }
+
+  /// The account of a customer if it is not that of the row.
+  private func otherOwner(
+    of selector: CustomerSelector, than row: AccountImportRow
+  ) async throws(ServiceError) -> AccountID? {
+    guard let owner = try await account(selector, in: row.scope), owner != row.account else {
+      return nil
+    }
+    // The account of the row may be an alias.
+    return owner == (try await account(.account(row.account), in: row.scope)) ? nil : owner
+  }
+
+  /// Whether a request bound a token of an account (R71).
+  private func isBound(
+    _ token: AppAccountToken, to account: AccountID, in scope: AppScope
+  ) async throws(ServiceError) -> Bool {
+    // Only tokens that differ in their last digit are between this text and the token.
+    let before = AppAccountToken(String(token.rawValue.dropLast()))
+    let tokens = try await asking { () throws(StoreError) in
+      try await store.tokens(of: account, in: scope, after: before, limit: 16)
+    }
+    return tokens.contains { $0.token == token && $0.row.state == .bound }
   }
 
   private func account(

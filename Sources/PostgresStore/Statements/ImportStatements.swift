@@ -41,6 +41,18 @@ enum ImportStatements {
     ORDER BY import_rows.number LIMIT $4::bigint
     """, name: "import_row_page")
 
+  /// `$1` the scope, `$2` accounts, `$3` how many rows of each.
+  static let ofAccounts = PostgresStatement(
+    """
+    SELECT \(columns)
+    FROM unnest($2::text[]) AS wanted (account)
+    CROSS JOIN LATERAL (
+      SELECT * FROM import_rows AS named
+      WHERE named.scope = $1::bigint AND named.account = wanted.account
+      ORDER BY named.import, named.number LIMIT $3::bigint) AS import_rows
+    JOIN imports ON imports.id = import_rows.import
+    """, name: "import_rows_of_accounts")
+
   /// Waiting rows, counted up to `$1`. The condition on scopes, which all rows satisfy, names the index.
   static let waiting = PostgresStatement(
     """
@@ -172,6 +184,16 @@ enum ImportStatements {
       AND import_rows.lease = told.lease
     """, name: "report_import_rows")
 
+  /// Only the holder of a lease. `$1` names of imports, `$2` numbers, `$3` leases, `$4` their end.
+  static let renew = PostgresStatement(
+    """
+    UPDATE import_rows SET due_at = $4::bigint
+    FROM unnest($1::text[], $2::bigint[], $3::text[]) AS held (name, number, lease)
+      JOIN imports ON imports.name = held.name
+    WHERE import_rows.import = imports.id AND import_rows.number = held.number
+      AND import_rows.lease = held.lease
+    """, name: "renew_import_rows")
+
   // MARK: Changes by operators
 
   /// Each changes rows of the import `$1`, at most `$2`, at the moment `$3`, in the scopes `$4`, and counts
@@ -244,8 +266,8 @@ enum ImportStatements {
     """, name: "erase_import_rows")
 
   static let all = [
-    byName, page, lastRow, counts, rowPage, waiting, known, twins, insert, storedRows, addCount,
-    insertRows, isDue, lease, report, cancel, retryFailed, retryCancelled, deleteRows, delete,
-    erase,
+    byName, page, lastRow, counts, rowPage, ofAccounts, waiting, known, twins, insert, storedRows,
+    addCount, insertRows, isDue, lease, report, renew, cancel, retryFailed, retryCancelled,
+    deleteRows, delete, erase,
   ]
 }

@@ -117,8 +117,8 @@ struct CustomerRecordCommandTests {
     let expected =
       [
         "accountId", "accountTokens", "appAccountTokens", "bundleId", "changedAtMs", "documents",
-        "environment", "facts", "grants", "linkHistory", "links", "mergedAccounts",
-        "notifications", "revision", "state", "versions",
+        "environment", "facts", "grants", "importRows", "linkHistory", "links",
+        "mergedAccounts", "notifications", "revision", "state", "versions",
       ]
       + ["accountId", "appAccountToken", "sinceMs", "state"].map { "accountTokens[].\($0)" }
       + ["evidence", "identifier", "kind", "payload", "signedPayload"].map { "facts[].\($0)" }
