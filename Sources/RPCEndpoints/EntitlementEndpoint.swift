@@ -80,6 +80,11 @@ package struct EntitlementEndpoint: Sendable {
         knowledge: request.knowledge)
       let knownRevision = request.ifRevisionDiffers
       if request.fetchesIfUnknown {
+        // What is fetched is stored.
+        if call.isGet {
+          throw ServiceError(
+            .invalidArgument(field: "fetch_if_unknown"), "a GET fetches nothing: call by POST")
+        }
         guard call.identity.caller.permissions.contains(.fetch) else {
           throw call.refusal(.permission, details: ["permission": Permission.fetch.name])
         }

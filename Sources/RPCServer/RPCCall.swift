@@ -33,6 +33,12 @@ package struct RPCCall: Sendable {
   package var allocator: ByteBufferAllocator {
     peer.allocator
   }
+
+  /// The metadata key of calls that came as GET by HTTP. No header field can have this name.
+  package static let getName = ":get"
+
+  /// Whether it came as GET, which other programs may repeat or make ahead: it may change nothing.
+  package var isGet: Bool { metadata[Self.getName].first != nil }
 }
 
 extension RPCCall {

@@ -172,6 +172,14 @@ struct ConnectMethodTests {
     }
   }
 
+  /// Percent-encoded.
+  private static func escaped(_ bytes: [UInt8]) -> String {
+    bytes.map { byte in
+      let digits = String(byte, radix: 16)
+      return "%" + (digits.count < 2 ? "0" : "") + digits
+    }.joined()
+  }
+
   @Test("Reads are called by GET, with the message in the query")
   func get() async throws {
     try await HTTPBench.run { bench async throws in
@@ -184,11 +192,8 @@ struct ConnectMethodTests {
       let path = "/entitle.v1.EntitlementService/GetCustomerState"
       let posted = try bench.post(
         "entitle.v1.EntitlementService", "GetCustomerState", json)
-      let escaped = json.map { byte in
-        let digits = String(byte, radix: 16)
-        return "%" + (digits.count < 2 ? "0" : "") + digits
-      }.joined()
-      let got = try bench.get("\(path)?connect=v1&encoding=json&message=\(escaped)&other=1")
+      let got = try bench.get(
+        "\(path)?connect=v1&encoding=json&message=\(Self.escaped(json))&other=1")
       #expect(got.status == 200, "\(got.text)")
       #expect(got.body == posted.body)
       #expect(got["cache-control"] == "no-store")
@@ -214,6 +219,18 @@ struct ConnectMethodTests {
       #expect(
         try bench.get("\(path)?encoding=json&message=%7B%7D&compression=gzip").member("code")
           == "unimplemented")
+      // A fetch stores what it finds. The message says it, whatever else the request has.
+      let fetch =
+        #"{"customer":{"originalTransactionId":"1"},"bundleId":"\#(ServiceBench.scope.bundleID)","#
+        + #""fetchIfUnknown":true}"#
+      let fetched = try bench.get(
+        "\(path)?encoding=json&message=\(Self.escaped(Array(fetch.utf8)))")
+      #expect(fetched.member("code") == "invalid_argument", "\(fetched.text)")
+      #expect(fetched.text.contains("POST"))
+      let asked = try bench.post(
+        "entitle.v1.EntitlementService", "GetCustomerState", Array(fetch.utf8))
+      #expect(asked.member("code") != "invalid_argument", "\(asked.text)")
+
       let write = try bench.get("/entitle.v1.AdminService/AddGrant?encoding=json&message=%7B%7D")
       #expect(write.status == 405)
       #expect(write["allow"] == "POST")

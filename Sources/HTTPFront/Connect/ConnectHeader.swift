@@ -16,7 +16,7 @@ struct ConnectHeader: Sendable {
 
   /// As in ``FramedCall``.
   let timeoutNanoseconds: Int64
-  let metadata: [(key: String, value: String)]
+  private(set) var metadata: [(key: String, value: String)]
   let authorization: String?
 
   private static let known = [RequestEnvelope.authorizationName, "traceparent", "tracestate"]
@@ -48,6 +48,11 @@ struct ConnectHeader: Sendable {
       }
     }
     authorization = headers.first(name: RequestEnvelope.authorizationName)
+  }
+
+  /// Says in the metadata that the request is a GET: the service reads it.
+  mutating func isOfGet() {
+    metadata.append((key: RPCCall.getName, value: "1"))
   }
 
   /// The call with this message.

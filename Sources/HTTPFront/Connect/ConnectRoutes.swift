@@ -62,7 +62,8 @@ struct ConnectRoutes: Sendable {
         throw RPCStatus(.invalidArgument, "connect is not v1")
       }
       try ConnectHeader.requireIdentity(query.compression)
-      let header = try ConnectHeader(headers, isStream: false, forwarding: forwarding)
+      var header = try ConnectHeader(headers, isStream: false, forwarding: forwarding)
+      if case .known = forwarding { header.isOfGet() }
       return .unary(
         ConnectUnary(method: method, codec: codec, header: header, query: try query.message))
     } catch {

@@ -1020,7 +1020,7 @@ extension NotificationEntry: WireMessage, MappedMessage {
 package struct ExportCustomerRequest: Hashable, Sendable {
   /// The app and environment.
   package var scope: AppScope
-  /// The account. An unknown account is NOT_FOUND.
+  /// The account. One that is not known, and that no row of an import names, is NOT_FOUND.
   package var accountID: AccountID
   /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
   /// is the caller.
@@ -1102,14 +1102,14 @@ extension ExportedPiece: WireMessage, MappedMessage {
 }
 
 /// Request of `DeleteCustomer`. Unlinks all purchases of an account, and deletes the data of the
-/// account itself. Signed facts are kept without an owner and can be claimed again. Idempotent
-/// while the change feed contains the deletion.
+/// account itself, with the rows of imports that name it. Signed facts are kept without an owner
+/// and can be claimed again. Idempotent while the change feed contains the deletion.
 package struct DeleteCustomerRequest: Hashable, Sendable {
   /// The app and environment.
   package var scope: AppScope
-  /// The account. An unknown account is NOT_FOUND. For an account that is already deleted, the call
-  /// succeeds and changes nothing while the change feed contains the deletion; later it is
-  /// NOT_FOUND.
+  /// The account. One that is not known, and that no row of an import names, is NOT_FOUND. For an
+  /// account that is already deleted, the call succeeds and changes nothing while the change feed
+  /// contains the deletion; later it is NOT_FOUND.
   package var accountID: AccountID
   /// Why.
   package var reason: String

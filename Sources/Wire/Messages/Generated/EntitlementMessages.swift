@@ -179,7 +179,7 @@ public struct GetCustomerStateRequest: Hashable, Sendable {
   /// (R85). Only for a customer by original transaction, transaction or app transaction id. The
   /// caller needs the permission FETCH too. A customer that is known, or that Apple does not know
   /// either, is answered as without it. FAILED_PRECONDITION if the server has no key of the App
-  /// Store Server API for the app.
+  /// Store Server API for the app; INVALID_ARGUMENT by GET, as what is fetched is stored.
   public var fetchesIfUnknown: Bool
 
   public init(

@@ -155,9 +155,9 @@ package enum WireMethods {
     service: ServiceNames.admin, name: "ExportCustomer",
     idempotency: .noSideEffects, permission: .export)
 
-  /// Unlinks all purchases of an account, and deletes the data of the account itself. Signed facts
-  /// are kept without an owner and can be claimed again. Idempotent while the change feed contains
-  /// the deletion.
+  /// Unlinks all purchases of an account, and deletes the data of the account itself, with the rows
+  /// of imports that name it. Signed facts are kept without an owner and can be claimed again.
+  /// Idempotent while the change feed contains the deletion.
   package static let deleteCustomer = WireMethod<DeleteCustomerRequest, LinkResponse>(
     service: ServiceNames.admin, name: "DeleteCustomer",
     idempotency: .unknown, permission: .erase)

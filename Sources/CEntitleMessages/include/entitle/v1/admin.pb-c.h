@@ -700,7 +700,7 @@ struct  Entitle__V1__ExportCustomerRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account. An unknown account is NOT_FOUND.
+   * The account. One that is not known, and that no row of an import names, is NOT_FOUND.
    */
   char *account_id;
   /*
@@ -742,7 +742,8 @@ struct  Entitle__V1__DeleteCustomerRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The account. An unknown account is NOT_FOUND. For an account that is already deleted, the call
+   * The account. One that is not known, and that no row of an import names, is NOT_FOUND. For an
+   * account that is already deleted, the call
    * succeeds and changes nothing while the change feed contains the deletion; later it is
    * NOT_FOUND.
    */

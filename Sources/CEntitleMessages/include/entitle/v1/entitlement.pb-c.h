@@ -250,7 +250,8 @@ struct  Entitle__V1__GetCustomerStateRequest
    * Whether a customer of whom nothing is stored is fetched from the App Store before the answer (R85). Only
    * for a customer by original transaction, transaction or app transaction id. The caller needs the
    * permission FETCH too. A customer that is known, or that Apple does not know either, is answered as
-   * without it. FAILED_PRECONDITION if the server has no key of the App Store Server API for the app.
+   * without it. FAILED_PRECONDITION if the server has no key of the App Store Server API for the app;
+   * INVALID_ARGUMENT by GET, as what is fetched is stored.
    */
   protobuf_c_boolean fetch_if_unknown;
   Entitle__V1__GetCustomerStateRequest__HasAtMsCase has_at_ms_case;
