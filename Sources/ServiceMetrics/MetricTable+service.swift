@@ -280,7 +280,8 @@ extension MetricTable {
       "fetches.outcomes.OUTCOME"),
     .counter(
       "entitle_app_store_fetch_negative_hits",
-      "Such reads that were answered at once, as the App Store had just said that it does not know the id.",
+      "Such reads that were answered at once with what a fetch found less than a minute before: the App Store does "
+        + "not know the id, or as one of another kind, or a job fetches the rest.",
       "fetches.negative_hits"),
     .gauge(
       "entitle_app_store_fetches_in_flight", "Customers that are being fetched now.",

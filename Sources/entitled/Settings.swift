@@ -321,7 +321,10 @@ private struct SettingsReader {
     let origins = await origins(areUsed: !httpListen.isEmpty)
     if listen.isEmpty { report(.listen, "at least one address is needed") }
     let catalogPath = await string(.catalog)
-    if catalogPath == nil { report(.catalog, "missing: the path of the catalog file") }
+    if catalogPath == nil {
+      report(
+        .catalog, "missing: the path of the catalog file, as --catalog or in the file of --config")
+    }
     let store = await store()
     let nodeName = await nodeName()
     let staleness = await integer(.stalenessSeconds, default: 5, range: 1...3_600)

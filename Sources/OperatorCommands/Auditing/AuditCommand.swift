@@ -19,7 +19,7 @@ struct AuditListCommand: AsyncParsableCommand {
       printed as they arrive.
       """)
 
-  @Option(help: "Only this app. Default: all.")
+  @Option(name: .app, help: "Only this app. Default: all.")
   var bundleID: String?
 
   @Option(help: "With --bundle-id: production, sandbox, xcode or local-testing.")

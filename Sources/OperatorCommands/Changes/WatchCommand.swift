@@ -51,7 +51,7 @@ struct WatchCommand: AsyncParsableCommand {
       """)
   var account: [String] = []
 
-  @Option(help: "Only this app. Default: all.")
+  @Option(name: .app, help: "Only this app. Default: all.")
   var bundleID: String?
 
   @Option(help: "Only production, sandbox, xcode or local-testing. Default: all.")

@@ -51,6 +51,9 @@ struct ConsumptionListCommand: AsyncParsableCommand {
       return requests
     }
     if output.output != .jsonl { try output.write(requests, table: ConsumptionTable.text) }
+    if requests.isEmpty, output.output == .table {
+      StandardError.write("no such request of \(scope.display): --environment names another one")
+    }
   }
 }
 

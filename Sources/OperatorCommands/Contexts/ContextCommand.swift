@@ -56,7 +56,7 @@ struct ContextSetCommand: ParsableCommand {
   @Option(help: ArgumentHelp("File of the token.", valueName: "file"))
   var tokenFile: String?
 
-  @Option(help: "The app of commands without --bundle-id.")
+  @Option(name: .app, help: "The app of commands without --bundle-id.")
   var bundleID: String?
 
   @Option(

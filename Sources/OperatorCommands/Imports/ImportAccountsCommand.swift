@@ -351,8 +351,8 @@ struct ImportSummary: Encodable {
   var failure: CommandFailure? {
     let failed = counts.failed + counts.cancelled + rejected
     if failed == 0 { return nil }
-    let what = counts.cancelled == 0 ? "failed or" : "failed, were cancelled or"
+    let what = counts.cancelled == 0 ? "failed or" : "failed, cancelled or"
     let command = isDryRun || counts.failed == 0 ? "" : "; entitlectl import failed \(importId)"
-    return CommandFailure(.refused, "\(failed) rows \(what) were not accepted\(command)")
+    return CommandFailure(.refused, "\(ImportTable.rows(failed)) \(what) not accepted\(command)")
   }
 }

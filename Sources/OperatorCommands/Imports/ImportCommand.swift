@@ -152,7 +152,7 @@ struct ImportRetryCommand: AsyncParsableCommand {
   @OptionGroup var change: ImportChangeOptions
 
   func run() async throws {
-    try await change.perform(.retry, "wait again")
+    try await change.perform(.retry, "to be done again")
   }
 }
 
@@ -170,7 +170,7 @@ struct ImportCancelCommand: AsyncParsableCommand {
 
   func run() async throws {
     try confirmation.confirm("Cancel what waits of import \(change.id)?")
-    try await change.perform(.cancel, "were cancelled")
+    try await change.perform(.cancel, "cancelled")
   }
 }
 
@@ -187,7 +187,7 @@ struct ImportDeleteCommand: AsyncParsableCommand {
 
   func run() async throws {
     try confirmation.confirm("Delete import \(change.id) with its report?")
-    try await change.perform(.delete, "were deleted")
+    try await change.perform(.delete, "deleted")
   }
 }
 
@@ -213,7 +213,7 @@ struct ImportChangeOptions: ParsableArguments {
       }
       return total
     }
-    try output.write(total) { "\($0.changedRows) rows \(participle)" }
+    try output.write(total) { ImportTable.rows($0.changedRows) + " \(participle)" }
   }
 }
 

@@ -19,6 +19,9 @@ struct ImportFollower {
   private static let start = ContinuousClock.Instant.now
   /// Looks over which the rate is computed.
   private static let window = 30
+  /// If no row ended between so many looks, the rate of before says nothing: rows wait for their next
+  /// attempts, or for the server.
+  private static let pause = 5
 
   /// Runs `body`, and cancels it at SIGINT and SIGTERM.
   static func following<Value: Sendable>(
@@ -65,6 +68,8 @@ struct ImportFollower {
   static func progress(_ counts: ImportCounts, _ looks: [(at: Duration, ended: Int64)]) -> String {
     var line = "\(counts.done) done, \(counts.failed) failed, \(counts.waiting) waiting"
     guard let first = looks.first, let last = looks.last, last.at > first.at else { return line }
+    let latest = looks.suffix(pause)
+    if latest.count == pause, latest.first?.ended == last.ended { return line }
     let seconds = (last.at - first.at) / .seconds(1)
     let rate = Double(last.ended - first.ended) / seconds
     guard rate > 0 else { return line }

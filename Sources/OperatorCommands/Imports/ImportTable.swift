@@ -38,7 +38,8 @@ struct ImportCounts: Hashable {
     let count = failed + cancelled
     if count == 0 { return nil }
     return CommandFailure(
-      .refused, "\(count) rows \(cancelled == 0 ? "failed" : "failed or were cancelled")")
+      .refused,
+      "\(ImportTable.rows(count)) \(cancelled == 0 ? "failed" : "failed or were cancelled")")
   }
 
   /// A line for each state and failure that there is.
@@ -59,6 +60,9 @@ struct ImportCounts: Hashable {
 
 /// Imports and their rows as text for a terminal.
 enum ImportTable {
+  /// `1 row`, `2 rows`.
+  static func rows(_ count: Int64) -> String { count == 1 ? "1 row" : "\(count) rows" }
+
   static func details(of entry: ImportEntry) -> String {
     var lines = [
       StateTable.line("import", entry.importID ?? "-"),

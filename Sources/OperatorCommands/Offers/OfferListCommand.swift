@@ -1,5 +1,6 @@
 import ArgumentParser
 import EntitlementDomain
+import Programs
 import RPCClient
 import Wire
 
@@ -26,10 +27,14 @@ struct OfferListCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    let scope = try await app.scope(on: server)
     let request = GetOfferEligibilityRequest(
-      customer: customer.selector, scope: try await app.scope(on: server),
+      customer: customer.selector, scope: scope,
       productID: product.map { ProductID($0) })
     let response = try await server.withClient { try await $0.offerEligibility(request) }
     try output.write(response.offers, table: OfferTable.text)
+    if response.offers.isEmpty, output.output == .table {
+      StandardError.write("the catalog has no such offers of \(scope.bundleID)")
+    }
   }
 }

@@ -3,9 +3,15 @@ import EntitlementDomain
 import RPCClient
 import Wire
 
+extension NameSpecification {
+  /// The names of an option for an app.
+  static let app: NameSpecification = [.customLong("app"), .customLong("bundle-id")]
+}
+
 /// The app and the environment of a request.
 struct AppOptions: ParsableArguments {
   @Option(
+    name: .app,
     help: """
       The app. Default: the context's, else the only one that the server lets the caller use.
       """)
@@ -34,7 +40,7 @@ struct AppOptions: ParsableArguments {
         return try await client.whoAmI()
       } catch {
         guard error.code == .status(.unimplemented) else { throw error }
-        throw ValidationError("--bundle-id is needed, or a context with an app")
+        throw ValidationError("--app is needed, or a context with an app")
       }
     }
     return try scope(among: caller.apps, environment?.environment)
@@ -83,7 +89,7 @@ struct AppOptions: ParsableArguments {
       let names = apps.map(\.bundleID.rawValue).sorted()
       let rest = names.count > listedApps ? " and \(names.count - listedApps) more" : ""
       throw ValidationError(
-        "choose one of the \(names.count) apps, with --bundle-id or a context: "
+        "choose one of the \(names.count) apps, with --app or a context: "
           + names.prefix(listedApps).joined(separator: ", ") + rest)
     }
     let only = app.environments.count == 1 ? app.environments.first : nil

@@ -16,6 +16,7 @@ struct TrustOptions: ParsableArguments {
   var trustRoot: [String] = []
 
   @Option(
+    name: .app,
     help: "The app that payloads must belong to, a renewal info by its chain. Default: any.")
   var bundleID: String?
 

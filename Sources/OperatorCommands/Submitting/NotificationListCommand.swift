@@ -12,7 +12,7 @@ struct NotificationListCommand: AsyncParsableCommand {
       notifications are printed as they arrive.
       """)
 
-  @Option(help: "Only this app. Default: the context's, else all apps.")
+  @Option(name: .app, help: "Only this app. Default: the context's, else all apps.")
   var bundleID: String?
 
   @Option(help: "Only this environment: \(EnvironmentName.list). Default: the context's, else all.")

@@ -31,7 +31,9 @@ struct ReceiptSubmitCommand: AsyncParsableCommand {
     help: "The anonymous account that the customer used before; it is merged into --account.")
   var anonymousAccount: String?
 
-  @Option(help: "The app that all receipts must belong to. Default: any that the server accepts.")
+  @Option(
+    name: .app,
+    help: "The app that all receipts must belong to. Default: any that the server accepts.")
   var bundleID: String?
 
   @Option(
@@ -86,6 +88,7 @@ struct ReceiptImportCommand: AsyncParsableCommand {
   var files: [String]
 
   @Option(
+    name: .app,
     help: """
       The app that all responses must belong to. Default: the context's, else the only one that \
       the server lets the caller use.

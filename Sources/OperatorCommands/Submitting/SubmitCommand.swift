@@ -26,7 +26,9 @@ struct SubmitCommand: AsyncParsableCommand {
     help: "The anonymous account that the customer used before; it is merged into --account.")
   var anonymousAccount: String?
 
-  @Option(help: "The app that all payloads must belong to. Default: any that the server accepts.")
+  @Option(
+    name: .app,
+    help: "The app that all payloads must belong to. Default: any that the server accepts.")
   var bundleID: String?
 
   @OptionGroup var priority: PriorityOption

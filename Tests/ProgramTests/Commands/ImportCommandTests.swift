@@ -51,7 +51,7 @@ struct ImportCommandProgramTests {
     let run = try await control(
       server, "import", "accounts", file, "--report", report, "--output", "json")
     #expect(run.exit == .code(2), "\(run.errors)")
-    #expect(run.errors.contains("3 rows failed or were not accepted"))
+    #expect(run.errors.contains("3 rows failed or not accepted"))
     let summary = try run.document(JSONTree.self)
     let name = try #require(summary["importId"]?.text)
     #expect(name.count == 32)
@@ -80,7 +80,7 @@ struct ImportCommandProgramTests {
     #expect(list.output.contains(name) && list.output.hasPrefix("IMPORT"))
 
     // The conflict is decided by the links now: the purchase has an owner.
-    #expect(try await control(server, "import", "retry", name).output == "1 rows wait again\n")
+    #expect(try await control(server, "import", "retry", name).output == "1 row to be done again\n")
     #expect(try await control(server, "import", "status", name, "--wait").exit == .code(2))
     let decided = try await control(server, "import", "failed", name, "--output", "jsonl")
     #expect(
@@ -90,7 +90,7 @@ struct ImportCommandProgramTests {
     #expect(try await control(server, "import", "delete", name).exit == .code(64))
     #expect(
       try await control(server, "import", "delete", name, "--yes", "--reason", "done").output
-        == "4 rows were deleted\n")
+        == "4 rows deleted\n")
     #expect(try await control(server, "import", "status", name).exit == .code(2))
     #expect(try await server.stop() == .code(0))
     #expect(try await simulator.stop() == .code(0))
@@ -115,7 +115,7 @@ struct ImportCommandProgramTests {
     #expect(header.exit == .code(1) && header.errors.contains("the header needs account_id"))
     // Nothing of it is a row: nothing is sent.
     let nothing = try await run(["-"], input: "account_id,transaction_id\nx\n")
-    #expect(nothing.exit == .code(2) && nothing.errors.contains("1 rows failed or were not"))
+    #expect(nothing.exit == .code(2) && nothing.errors.contains("1 row failed or not"))
     #expect(try await run([file, "--dry-run", "--no-wait"]).exit == .code(64))
     #expect(try await run([file, "--environment", "xcode"]).exit == .code(64))
     #expect(try await server.stop() == .code(0))
