@@ -26,9 +26,7 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
   }
 
   public static func < (left: Self, right: Self) -> Bool {
-    left.withBytes { leftBytes in
-      right.withBytes { leftBytes.lexicographicallyPrecedes($0) }
-    }
+    IdentifierBytes.isLess(left.rawValue, right.rawValue)
   }
 
   /// Calls `body` with the UTF-8 bytes.
@@ -37,13 +35,24 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
   }
 }
 
-/// Compares identifiers of all kinds by their bytes. The functions are inlinable: the compiler then
-/// sees that nothing is written, and omits retains and releases of the compared strings.
+/// Compares identifiers of all kinds by their bytes. The functions are declared to read only: the
+/// compiler then omits the retains and releases of the strings that it passes to them. They would take
+/// more time than the comparison.
 @usableFromInline
 enum IdentifierBytes {
-  @inlinable
+  @inline(never)
+  @_effects(readonly)
+  @usableFromInline
   static func areEqual(_ left: String, _ right: String) -> Bool {
     withBytes(of: right) { areEqual(left, $0) }
+  }
+
+  @inline(never)
+  @_effects(readonly)
+  static func isLess(_ left: String, _ right: String) -> Bool {
+    withBytes(of: left) { left in
+      withBytes(of: right) { left.lexicographicallyPrecedes($0) }
+    }
   }
 
   @inlinable
@@ -55,10 +64,7 @@ enum IdentifierBytes {
   static func withBytes<Result>(
     of text: String, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
-    // Native Swift strings are contiguous; only a bridged string needs the copy.
-    let fast = text.utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
-    if let fast { return fast }
-    return Array(text.utf8).withUnsafeBytes(body)
+    text.utf8.span.withUnsafeBytes(body)
   }
 
   // Compares eight bytes at a time, because comparing identifiers is the most frequent operation.

@@ -22,7 +22,7 @@ struct EvaluateBenchmark: ParsableCommand {
   }
 
   private static func sizes(of customer: EvaluatedCustomer) -> [Size] {
-    let usual = [Size(transactions: 5, target: 5), Size(transactions: 200, target: 50)]
+    let usual = [Size(transactions: 5, target: 6), Size(transactions: 200, target: 50)]
     let many = [
       Size(transactions: few, target: nil), Size(transactions: 1_000, target: nil),
       Size(transactions: Self.many, target: 60_000),

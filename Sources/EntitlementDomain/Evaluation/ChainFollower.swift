@@ -218,11 +218,11 @@ extension SubscriptionChain {
     return first
   }
 
-  fileprivate func usesTrial(at now: Milliseconds) -> Bool {
+  func usesTrial(at now: Milliseconds) -> Bool {
     periods.contains { $0.usesTrial && $0.accessStart <= now }
   }
 
-  fileprivate func usesIntroductoryOffer(at now: Milliseconds) -> Bool {
+  func usesIntroductoryOffer(at now: Milliseconds) -> Bool {
     periods.contains { $0.usesIntroductoryOffer && $0.accessStart <= now }
   }
 }

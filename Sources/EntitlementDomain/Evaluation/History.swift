@@ -1,6 +1,9 @@
 /// The merged facts of a customer under a catalog: the part of an evaluation that does not depend
 /// on the moment. Only positions depend on the order and the duplicates of the facts (R3).
-struct History {
+///
+/// A class, like ``SubscriptionChain``: many parts of an evaluation refer to it, and a copy of a structure
+/// would count a reference for each of its lists.
+final class History {
   let scope: AppScope
   let table: FactTable
   /// Positions in ``FactTable/products``, by product id.
@@ -27,16 +30,16 @@ struct History {
   init(_ record: CustomerRecord, catalog: Catalog, check: inout CancellationCheck)
     throws(EvaluationCancelled)
   {
-    var builder = HistoryBuilder(facts: record.facts, scope: record.scope, catalog: catalog)
-    builder.mergeFacts()
+    var builder = HistoryBuilder(
+      capacity: record.facts.count, scope: record.scope, catalog: catalog.products)
+    builder.add(record.facts)
     try check.ask()
-    builder.groupTransactions()
-    try check.ask()
-    table = FactTable(facts: record.facts, products: builder.products)
+    let products = builder.products
+    let table = FactTable(facts: record.facts, products: products)
+    self.table = table
     productOrder =
-      builder.products.count > 1
-      ? builder.products.indices.sorted { builder.products[$0].id < builder.products[$1].id }
-      : Array(builder.products.indices)
+      products.count > 1
+      ? products.indices.sorted { products[$0].id < products[$1].id } : Array(products.indices)
     chains = try builder.chains(in: table, check: &check)
     purchases = builder.oneTimePurchases(in: table, order: productOrder)
     scope = record.scope
@@ -46,13 +49,13 @@ struct History {
       : record.grants.filter { $0.scope == record.scope }.sorted { $0.id < $1.id }
     appTransactions = builder.appTransactions
     let rules = catalog.grandfathering[record.scope.bundleID] ?? []
-    let statements = rules.isEmpty ? [] : builder.appTransactionFacts
+    let statements = rules.isEmpty ? [] : builder.appTransactions.map(table.appTransaction)
     grandfathering = rules.map { rule in
       (rule, rule.verdict(on: statements, in: record.scope.environment))
     }
     renewalLeeway = catalog.renewalLeeway
-    hasNoPurchase = builder.transactions.isEmpty
-    isEmpty = hasNoPurchase && builder.renewalInfos.isEmpty
+    hasNoPurchase = builder.hasNoPurchase
+    isEmpty = builder.isEmpty
   }
 }
 
@@ -62,27 +65,27 @@ extension History {
     of record: CustomerRecord, at now: Milliseconds, check: inout CancellationCheck
   ) throws(EvaluationCancelled) -> CustomerState {
     var builder = StateBuilder(history: self, now: now)
-    for chain in chains {
+    for position in chains.indices {
       try check.step()
-      builder.add(chain)
+      builder.addChain(position)
     }
-    for purchases in purchases {
+    for position in purchases.indices {
       try check.step()
-      builder.add(purchases)
+      builder.addPurchases(position)
     }
     for position in grants.indices { builder.addGrant(position) }
     for position in grandfathering.indices { builder.addRule(position) }
-    return builder.state(of: record)
+    return try builder.state(of: record, check: &check)
   }
 
   /// The moments at which the state may change without new facts (R30).
   func boundaries(around now: Milliseconds) -> Boundaries {
     var boundaries = Boundaries(around: now)
-    for (position, chain) in chains.enumerated() {
-      chain.noteBoundaries(leeway: renewalLeeway, unit: position, in: &boundaries)
+    for position in chains.indices {
+      chains[position].noteBoundaries(leeway: renewalLeeway, unit: position, in: &boundaries)
     }
-    for (position, purchases) in purchases.enumerated() {
-      purchases.noteBoundaries(unit: chains.count + position, in: &boundaries)
+    for position in purchases.indices {
+      purchases[position].noteBoundaries(unit: chains.count + position, in: &boundaries)
     }
     for (position, grant) in grants.enumerated() {
       boundaries.part = Boundaries.Part(unit: firstGrantUnit, item: position)
@@ -145,6 +148,7 @@ struct Boundaries {
 
   init(around now: Milliseconds) {
     self.now = now
+    upcoming.reserveCapacity(8)
   }
 
   mutating func note(_ moment: Milliseconds) {
@@ -188,14 +192,29 @@ struct FactTable {
   /// A product that occurs in a transaction.
   struct Product {
     let id: ProductID
+    /// The position of the first transaction that names it.
+    let fact: Int
     /// Nil when the product is not in the catalog (R14).
     let inCatalog: CatalogProduct?
 
-    var entitlements: [EntitlementID] { inCatalog?.entitlements ?? [] }
-
+    let isInCatalog: Bool
+    let entitlements: [EntitlementID]
     /// The level of service; 1 is the highest (R28). A product that is not in the catalog is below
     /// all others.
-    var level: Int { inCatalog?.level ?? 1_000_000 }
+    let level: Int
+
+    /// The product of a transaction.
+    init(of fact: Fact, at position: Int, in catalog: [ProductID: CatalogProduct]) {
+      guard case .transaction(let transaction) = fact else {
+        preconditionFailure("another kind of fact has no product")
+      }
+      id = transaction.productID
+      self.fact = position
+      inCatalog = catalog[id]
+      isInCatalog = inCatalog != nil
+      entitlements = inCatalog?.entitlements ?? []
+      level = inCatalog?.level ?? 1_000_000
+    }
   }
 
   /// - Parameter fact: the position of a transaction.
@@ -204,6 +223,12 @@ struct FactTable {
       preconditionFailure("the position is that of another kind of fact")
     }
     return transaction
+  }
+
+  /// The order of two transactions by their ids.
+  func hasLesserID(_ left: Int, _ right: Int) -> Bool {
+    let facts = facts.span
+    return Fact.hasLesserID(facts[left], facts[right])
   }
 
   /// - Parameter fact: the position of a renewal info.
@@ -220,5 +245,16 @@ struct FactTable {
       preconditionFailure("the position is that of another kind of fact")
     }
     return appTransaction
+  }
+}
+
+extension Fact {
+  /// A separate function that only reads fields; see ``TransactionOutline``.
+  @inline(never)
+  fileprivate static func hasLesserID(_ left: Fact, _ right: Fact) -> Bool {
+    guard case .transaction(let left) = left, case .transaction(let right) = right else {
+      preconditionFailure("the position is that of another kind of fact")
+    }
+    return left.transactionID < right.transactionID
   }
 }

@@ -1,61 +1,80 @@
 /// Merges facts for a ``History``: keeps the standing version of each fact, and groups transactions
 /// by chain and product.
 struct HistoryBuilder {
-  private let facts: [Fact]
   private let scope: AppScope
-  private let catalog: Catalog
+  private let catalog: [ProductID: CatalogProduct]
 
-  /// The positions of the standing facts.
-  private(set) var transactions: [Int] = []
-  private(set) var renewalInfos: [Int] = []
+  /// The positions of the renewal infos, and those of the standing app transactions.
+  private var renewalInfos: [Int] = []
   private(set) var appTransactions: [Int] = []
   private(set) var products: [FactTable.Product] = []
 
-  private var productNumbers = IdentifierInterner<ProductKind>()
-  private var chainNumbers = IdentifierInterner<ChainKind>()
+  private var productNumbers = HashNumbers()
+  private var chainNumbers = HashNumbers()
+  /// By number: the position of the first transaction that names the chain.
+  private var chainFacts: [Int] = []
+
+  private var transactionIDs: DuplicateDetector
+  private var lineItems: DuplicateDetector
   private var periods: [(chain: Int, period: Period)] = []
+  private var purchases: [OneTimePurchases.Purchase] = []
   /// By chain number: the positions of transactions that another transaction of the same line item
   /// supersedes (R6).
   private var repeats: [Int: [Int]] = [:]
-  private var purchases: [OneTimePurchases.Purchase] = []
 
-  init(facts: [Fact], scope: AppScope, catalog: Catalog) {
-    self.facts = facts
+  /// - Parameters:
+  ///   - capacity: the largest number of facts that will be added.
+  ///   - catalog: the products of the catalog.
+  init(capacity: Int, scope: AppScope, catalog: [ProductID: CatalogProduct]) {
     self.scope = scope
     self.catalog = catalog
+    transactionIDs = DuplicateDetector(capacity: capacity)
+    lineItems = DuplicateDetector(capacity: capacity)
+    periods.reserveCapacity(capacity)
+    // Most customers have a few of these: a list that grows to them is allocated several times.
+    let few = min(capacity, 8)
+    renewalInfos.reserveCapacity(few)
+    products.reserveCapacity(few)
+    chainFacts.reserveCapacity(few)
   }
 
-  // MARK: Versions
+  /// Adds the standing facts of the scope.
+  mutating func add(_ facts: [Fact]) {
+    add(facts.span, at: facts.indices)
+    if transactionIDs.hasDuplicates {
+      let transactions = periods.map(\.period.fact) + purchases.map(\.fact)
+      let standing = Self.standing(transactions, of: facts) + renewalInfos + appTransactions
+      self = HistoryBuilder(capacity: standing.count, scope: scope, catalog: catalog)
+      add(facts.span, at: standing)
+    }
+    if appTransactions.count > 1 { appTransactions = Self.standing(appTransactions, of: facts) }
+    if lineItems.hasDuplicates { mergeDuplicateLineItems(of: facts) }
+  }
 
-  /// Keeps the version with the greatest precedence of each fact (R5).
-  mutating func mergeFacts() {
-    let (facts, scope) = (facts, scope)
-    transactions.reserveCapacity(facts.count)
-    var identifiers = DuplicateDetector(capacity: facts.count)
-    for position in facts.indices {
-      switch facts[position] {
-      case .transaction(let fact):
-        guard fact.environment == scope.environment, fact.bundleID == scope.bundleID
-        else { continue }
-        identifiers.insert(hash: IdentifierInterner.hash(of: fact.transactionID))
-        transactions.append(position)
-      case .renewalInfo(let fact):
-        guard fact.environment == scope.environment, fact.bundleID == scope.bundleID
-        else { continue }
+  /// Adds the facts at some positions, if they are of the scope.
+  private mutating func add(_ facts: Span<Fact>, at positions: some Collection<Int>) {
+    let scope = scope
+    for position in positions {
+      guard facts[position].isOf(scope) else { continue }
+      if let transaction = TransactionOutline.of(facts[position], at: position) {
+        add(transaction, of: facts)
+      } else if facts[position].kind == .renewalInfo {
         renewalInfos.append(position)
-      case .appTransaction(let fact):
-        guard fact.environment == scope.environment, fact.bundleID == scope.bundleID
-        else { continue }
+      } else {
         appTransactions.append(position)
       }
     }
-    if identifiers.hasDuplicates { transactions = standing(transactions) }
-    if renewalInfos.count > 1 { renewalInfos = standing(renewalInfos) }
-    if appTransactions.count > 1 { appTransactions = standing(appTransactions) }
   }
 
-  /// The standing version of each fact; all facts are of one kind.
-  private func standing(_ positions: [Int]) -> [Int] {
+  /// Whether neither a transaction nor a renewal info is known.
+  var isEmpty: Bool { hasNoPurchase && renewalInfos.isEmpty }
+
+  var hasNoPurchase: Bool { periods.isEmpty && purchases.isEmpty }
+
+  // MARK: Versions
+
+  /// Keeps the version with the greatest precedence of each fact (R5); all facts are of one kind.
+  private static func standing(_ positions: [Int], of facts: [Fact]) -> [Int] {
     var numbers = IdentifierInterner<FactKind>()
     var standing: [Int] = []
     for position in positions {
@@ -69,42 +88,54 @@ struct HistoryBuilder {
     return standing
   }
 
-  var appTransactionFacts: [AppTransactionFact] {
-    appTransactions.compactMap { position in
-      guard case .appTransaction(let fact) = facts[position] else { return nil }
-      return fact
+  // MARK: Chains and products
+
+  /// Adds a transaction to its chain or product. The standing version determines the chain (R7).
+  private mutating func add(_ transaction: TransactionOutline, of facts: Span<Fact>) {
+    transactionIDs.insert(hash: transaction.idHash)
+    var period = transaction.period
+    period.product = productNumber(of: transaction, in: facts)
+    if let kind = oneTimeKind(of: transaction, product: period.product) {
+      purchases.append(
+        OneTimePurchases.Purchase(
+          product: period.product, fact: period.fact, kind: kind, date: period.start,
+          revocationDate: period.revocationDate))
+    } else {
+      periods.append((chainNumber(of: transaction, in: facts), period))
+      if let hash = transaction.lineItemHash { lineItems.insert(hash: hash) }
     }
   }
 
-  // MARK: Chains and products
-
-  /// Groups the standing transactions. The standing version determines the chain (R7).
-  mutating func groupTransactions() {
-    periods.reserveCapacity(transactions.count)
-    var lineItems = DuplicateDetector(capacity: transactions.count)
-    for position in transactions {
-      guard let transaction = TransactionOutline.of(facts[position], at: position)
-      else { continue }
-      var period = transaction.period
-      period.product = number(of: transaction.productID)
-      if let kind = oneTimeKind(of: transaction, product: period.product) {
-        purchases.append(
-          OneTimePurchases.Purchase(
-            product: period.product, fact: position, kind: kind, date: period.start,
-            revocationDate: period.revocationDate))
-      } else {
-        periods.append((chainNumbers.number(of: transaction.chain), period))
-        if let hash = transaction.lineItemHash { lineItems.insert(hash: hash) }
-      }
+  private mutating func productNumber(of transaction: TransactionOutline, in facts: Span<Fact>)
+    -> Int
+  {
+    let position = transaction.period.fact
+    let known = productNumbers.find(transaction.productHash) {
+      Fact.haveSameProduct(facts[products[$0].fact], facts[position])
     }
-    if lineItems.hasDuplicates { mergeDuplicateLineItems() }
+    if let known { return known }
+    productNumbers.append(transaction.productHash)
+    products.append(FactTable.Product(of: facts[position], at: position, in: catalog))
+    return products.count - 1
+  }
+
+  private mutating func chainNumber(of transaction: TransactionOutline, in facts: Span<Fact>) -> Int
+  {
+    let position = transaction.period.fact
+    let known = chainNumbers.find(transaction.chainHash) {
+      Fact.haveSameChain(facts[chainFacts[$0]], facts[position])
+    }
+    if let known { return known }
+    chainNumbers.append(transaction.chainHash)
+    chainFacts.append(position)
+    return chainFacts.count - 1
   }
 
   /// Merges the transactions of a chain that have the same non-empty line item. They are one
   /// period, and the transaction that was signed later stands (R6).
-  private mutating func mergeDuplicateLineItems() {
+  private mutating func mergeDuplicateLineItems(of facts: [Fact]) {
     let table = FactTable(facts: facts, products: [])
-    var lineItems = IdentifierInterner<WebOrderLineItemKind>()
+    var numbers = IdentifierInterner<WebOrderLineItemKind>()
     /// By number of the line item: the index in `standing`.
     var standingIndices: [Int] = []
     var standing: [(chain: Int, period: Period)] = []
@@ -114,7 +145,7 @@ struct HistoryBuilder {
         standing.append((chain, period))
         continue
       }
-      let number = lineItems.number(of: item, qualifier: chain)
+      let number = numbers.number(of: item, qualifier: chain)
       if number == standingIndices.count {
         standingIndices.append(standing.count)
         standing.append((chain, period))
@@ -126,14 +157,6 @@ struct HistoryBuilder {
       repeats[chain, default: []].append(isLater ? known.fact : period.fact)
     }
     periods = standing
-  }
-
-  private mutating func number(of id: ProductID) -> Int {
-    let number = productNumbers.number(of: id)
-    if number == products.count {
-      products.append(FactTable.Product(id: id, inCatalog: catalog.products[id]))
-    }
-    return number
   }
 
   /// The kind of a purchase. Receipts contain no type: it is then taken from the catalog. A product
@@ -153,91 +176,96 @@ struct HistoryBuilder {
 
   // MARK: Results
 
-  mutating func chains(in table: FactTable, check: inout CancellationCheck)
+  /// The chains, sorted by id.
+  func chains(in table: FactTable, check: inout CancellationCheck)
     throws(EvaluationCancelled) -> [SubscriptionChain]
   {
-    periods.sort { left, right in
-      left.chain == right.chain
-        ? table.isEarlier(left.period, right.period) : left.chain < right.chain
+    guard let first = periods.first else { return [] }
+    let ends = endsOfChains
+    var ordered = Array(repeating: first.period, count: periods.count)
+    var starts = ends
+    for (chain, period) in periods.reversed() {
+      starts[chain] -= 1
+      ordered[starts[chain]] = period
     }
-    var ordered = periods.map(\.period)
-    var renewals = renewals()
+    var productStarts: [Int] = []
+    productStarts.reserveCapacity(ends.count + 1)
+    var renewals = renewals(of: table.facts.span)
     try check.ask()
-    // All chains share one array, which is complete before the first of them refers to it.
-    var first = 0
-    var ranges: [Range<Int>] = []
-    ranges.reserveCapacity(chainNumbers.count)
+    // All chains share the arrays, which are complete before the first of them refers to them.
+    var productsOfChains: [Int] = []
+    productsOfChains.reserveCapacity(ends.count + products.count)
     var slots = ProductSlots()
-    while first < periods.count {
+    for number in ends.indices {
       try check.step()
-      let range = rangeOfChain(from: first)
+      let range = starts[number]..<ends[number]
+      if !isSorted(ordered[range], in: table) { ordered[range].sort(by: table.isEarlier) }
+      let firstProduct = productsOfChains.count
+      productStarts.append(firstProduct)
+      productsOfChains.append(ordered[range.lowerBound].product)
       // Most chains have one product, so no period can replace another.
-      if ordered[range].contains(where: { $0.product != ordered[first].product }) {
+      if ordered[range].contains(where: { $0.product != ordered[range.lowerBound].product }) {
         slots.number(&ordered, in: range, productCount: products.count)
         Replacements.mark(&ordered, in: range)
+        // The slots have the order of the first occurrences.
+        for index in range
+        where ordered[index].productInChain == productsOfChains.count - firstProduct {
+          productsOfChains.append(ordered[index].product)
+        }
       }
       Self.markFirstHeard(&ordered, in: range)
-      ranges.append(range)
-      first = range.upperBound
     }
+    productStarts.append(productsOfChains.count)
     var chains: [SubscriptionChain] = []
-    chains.reserveCapacity(ranges.count)
-    let hasMany = ranges.count > Self.sortedInPlace
-    for range in hasMany ? sortedByID(ranges) : ranges {
+    chains.reserveCapacity(ends.count)
+    for number in ends.indices {
       try check.step()
-      let number = periods[range.lowerBound].chain
-      renewals[number]?.findSubject(in: ordered[range])
+      let periods = ordered[starts[number]..<ends[number]]
+      renewals[number]?.findSubject(in: periods)
       chains.append(
         SubscriptionChain(
-          id: chainNumbers.identifier(number), periods: ordered[range],
+          id: table.transaction(chainFacts[number]).originalTransactionID, periods: periods,
           renewal: renewals[number], repeats: repeats[number] ?? [],
-          firstPurchaseAt: ordered[range].lazy.map(\.firstPurchaseAt).min() ?? 0,
-          products: distinctProducts(of: ordered[range])))
+          products: productsOfChains[productStarts[number]..<productStarts[number + 1]]))
     }
-    if !hasMany, chains.count > 1 { chains.sort { $0.id < $1.id } }
+    if chains.count > 1 { chains.sort { $0.id < $1.id } }
     return chains
   }
 
-  /// So many chains are sorted as they are: sorting their ranges would cost more.
-  private static let sortedInPlace = 16
-
-  /// The ranges of the chains, sorted by chain id. Sorting the chains would move large values.
-  private func sortedByID(_ ranges: [Range<Int>]) -> [Range<Int>] {
-    func id(_ range: Range<Int>) -> OriginalTransactionID {
-      chainNumbers.identifier(periods[range.lowerBound].chain)
-    }
-    return ranges.count > 1 ? ranges.sorted { id($0) < id($1) } : ranges
+  /// By chain number: the end of its periods, when all are in the order of the chains.
+  private var endsOfChains: [Int] {
+    var ends = [Int](repeating: 0, count: chainFacts.count)
+    for (chain, _) in periods { ends[chain] += 1 }
+    for chain in ends.indices.dropFirst() { ends[chain] += ends[chain - 1] }
+    return ends
   }
 
-  /// The positions of the chain that begins at a position of the sorted periods.
-  private func rangeOfChain(from first: Int) -> Range<Int> {
-    var end = first + 1
-    while end < periods.count, periods[end].chain == periods[first].chain { end += 1 }
-    return first..<end
+  /// Mostly the facts are in the order of the periods.
+  private func isSorted(_ periods: ArraySlice<Period>, in table: FactTable) -> Bool {
+    periods.indices.dropFirst().allSatisfy { table.isEarlier(periods[$0 - 1], periods[$0]) }
   }
 
   /// The renewals by chain number; nil for a chain without a renewal info.
-  private func renewals() -> [Renewal?] {
-    var renewals = [Renewal?](repeating: nil, count: chainNumbers.count)
+  private func renewals(of facts: Span<Fact>) -> [Renewal?] {
+    var renewals = [Renewal?](repeating: nil, count: chainFacts.count)
     for position in renewalInfos {
-      guard case .renewalInfo(let info) = facts[position],
-        let chain = chainNumbers.existingNumber(of: info.originalTransactionID)
-      else { continue }
-      let product = info.productID.map {
-        productNumbers.existingNumber(of: $0) ?? Renewal.otherProduct
+      guard let info = RenewalOutline.of(facts[position], at: position) else { continue }
+      let chain = chainNumbers.find(info.chainHash) {
+        Fact.haveSameChain(facts[chainFacts[$0]], facts[position])
       }
-      renewals[chain] = Renewal.of(info, fact: position, product: product)
+      guard let chain else { continue }
+      // The standing version counts (R5).
+      if let known = renewals[chain], facts[known.fact].precedence >= facts[position].precedence {
+        continue
+      }
+      renewals[chain] = info.renewal
+      guard let hash = info.productHash else { continue }
+      let product = productNumbers.find(hash) {
+        Fact.haveSameProduct(facts[products[$0].fact], facts[position])
+      }
+      renewals[chain]?.product = product ?? Renewal.otherProduct
     }
     return renewals
-  }
-
-  private func distinctProducts(of periods: ArraySlice<Period>) -> [Int] {
-    var products: [Int] = []
-    // The slots have the order of the first occurrences.
-    for period in periods where period.productInChain == products.count {
-      products.append(period.product)
-    }
-    return products
   }
 
   /// Finds the renewals whose period before them is not known (R60).
@@ -279,47 +307,122 @@ struct HistoryBuilder {
   }
 }
 
-/// The fields of a transaction that merging needs. Copying whole transactions would be the most
-/// expensive part of an evaluation.
+/// The fields of a transaction that merging needs. It has no text: copying texts, with their reference
+/// counts, would be the most expensive part of an evaluation.
 struct TransactionOutline {
-  let chain: OriginalTransactionID
-  let productID: ProductID
+  let idHash: UInt64
+  let chainHash: UInt64
+  let productHash: UInt64
+  let lineItemHash: UInt64?
   /// Nil for an auto-renewable subscription.
   let oneTimeKind: OneTimeKind?
   /// Whether the type must be taken from the catalog, because receipts and archived responses do
   /// not contain it (R51).
   let lacksType: Bool
-  let lineItemHash: UInt64?
   /// The transaction as a period of an auto-renewable chain, without the product's position.
   let period: Period
 
-  /// A separate function that only reads fields. If it were inlined, the compiler would keep a copy
-  /// of the whole transaction across other calls.
+  /// A separate function that only reads fields, without branches on texts. Otherwise the compiler would
+  /// copy the texts.
+  ///
+  /// - Returns: nil for another kind of fact.
   @inline(never)
   static func of(_ fact: Fact, at position: Int) -> TransactionOutline? {
     guard case .transaction(let transaction) = fact else { return nil }
-    let type = transaction.type
-    // The offer of a shared or assigned purchase was used by the purchaser (R29).
-    let isOwn = transaction.ownership.map { $0 == .purchased } ?? true
-    let offer = isOwn ? transaction.offer : nil
     let purchaseDate = transaction.purchaseDate
-    // Most transactions are renewals, and equal short strings are compared faster than others.
-    let isRenewal = transaction.transactionReason == "RENEWAL"
-    let isPurchase = !isRenewal && transaction.transactionReason == "PURCHASE"
+    let use = OfferUse.of(transaction.offer, transaction.ownership)
+    let hasNoType = isText(transaction.type.rawValue, "")
     return TransactionOutline(
-      chain: transaction.originalTransactionID, productID: transaction.productID,
-      oneTimeKind: OneTimeKind(type),
-      lacksType: transaction.authority < .signedTransaction && type.rawValue.isEmpty,
+      idHash: IdentifierInterner.hash(of: transaction.transactionID),
+      chainHash: IdentifierInterner.hash(of: transaction.originalTransactionID),
+      productHash: IdentifierInterner.hash(of: transaction.productID),
       lineItemHash: transaction.webOrderLineItemID.map { IdentifierInterner.hash(of: $0) },
+      oneTimeKind: OneTimeKind.of(transaction.type),
+      lacksType: transaction.authority < .signedTransaction && hasNoType,
       period: Period(
         fact: position, start: purchaseDate, end: transaction.expiresDate ?? purchaseDate,
         signedDate: transaction.signedDate,
         firstPurchaseAt: min(purchaseDate, transaction.originalPurchaseDate ?? purchaseDate),
         accessStart: purchaseDate, revocationDate: transaction.revocationDate,
         hasEnd: transaction.expiresDate != nil, isUpgraded: transaction.isUpgraded,
-        isPurchase: isPurchase, isRenewal: isRenewal,
-        usesTrial: offer?.discountType == .freeTrial,
-        usesIntroductoryOffer: offer?.type == .introductory))
+        isPurchase: isText(transaction.transactionReason, "PURCHASE"),
+        isRenewal: isText(transaction.transactionReason, "RENEWAL"),
+        usesTrial: use.isTrial, usesIntroductoryOffer: use.isIntroductory))
+  }
+}
+
+/// Which offer a customer used in a period.
+private struct OfferUse {
+  var isTrial = false
+  var isIntroductory = false
+
+  @inline(never)
+  @_effects(readonly)
+  static func of(_ offer: Offer?, _ ownership: OwnershipType?) -> OfferUse {
+    // The offer of a shared or assigned purchase was used by the purchaser (R29).
+    guard let offer, ownership == nil || ownership == .purchased else { return OfferUse() }
+    return OfferUse(
+      isTrial: offer.discountType == .freeTrial, isIntroductory: offer.type == .introductory)
+  }
+}
+
+/// Compares without counting references; see ``IdentifierBytes``.
+@inline(never)
+@_effects(readonly)
+private func isText(_ text: String?, _ known: String) -> Bool { text == known }
+
+/// The same for a renewal info.
+private struct RenewalOutline {
+  let chainHash: UInt64
+  let productHash: UInt64?
+  /// Without the product's position.
+  let renewal: Renewal
+
+  @inline(never)
+  static func of(_ fact: Fact, at position: Int) -> RenewalOutline? {
+    guard case .renewalInfo(let info) = fact else { return nil }
+    return RenewalOutline(
+      chainHash: IdentifierInterner.hash(of: info.originalTransactionID),
+      productHash: info.productID.map { IdentifierInterner.hash(of: $0) },
+      renewal: Renewal.of(info, fact: position))
+  }
+}
+
+// As ``TransactionOutline/of(_:at:)``, these only read fields.
+extension Fact {
+  @inline(never)
+  fileprivate static func haveSameChain(_ left: Fact, _ right: Fact) -> Bool {
+    switch (left, right) {
+    case (.transaction(let left), .transaction(let right)):
+      left.originalTransactionID == right.originalTransactionID
+    case (.transaction(let left), .renewalInfo(let right)):
+      left.originalTransactionID == right.originalTransactionID
+    default: false
+    }
+  }
+
+  @inline(never)
+  fileprivate static func haveSameProduct(_ left: Fact, _ right: Fact) -> Bool {
+    switch (left, right) {
+    case (.transaction(let left), .transaction(let right)): left.productID == right.productID
+    case (.transaction(let left), .renewalInfo(let right)): left.productID == right.productID
+    default: false
+    }
+  }
+
+  /// Whether the fact is of an app and environment (R9).
+  @inline(never)
+  fileprivate func isOf(_ scope: AppScope) -> Bool {
+    // Not one switch: it would copy the texts.
+    if case .transaction(let fact) = self {
+      let isOfApp = fact.bundleID == scope.bundleID
+      return isOfApp && fact.environment == scope.environment
+    }
+    if case .renewalInfo(let fact) = self {
+      let isOfApp = fact.bundleID == scope.bundleID
+      return isOfApp && fact.environment == scope.environment
+    }
+    return self.scope == scope
   }
 }
 

@@ -67,9 +67,7 @@ struct OneTimePurchases {
     var windows = purchases.map { Window($0, duration: duration) }
     windows.sort { left, right in
       left.purchaseDate == right.purchaseDate
-        ? table.transaction(left.fact).transactionID
-          < table.transaction(right.fact).transactionID
-        : left.purchaseDate < right.purchaseDate
+        ? table.hasLesserID(left.fact, right.fact) : left.purchaseDate < right.purchaseDate
     }
     isStacking = duration != nil && inCatalog?.stacking == true
     if let duration, isStacking { Self.stack(&windows, duration: duration) }
@@ -88,13 +86,6 @@ struct OneTimePurchases {
       // A refunded purchase occupies the time until its refund; later purchases follow it (R66).
       if let end = windows[index].accessEnd { stackEnd = max(stackEnd ?? end, end) }
     }
-  }
-
-  /// The standing of the product: that of the best purchase (R28).
-  func standing(in table: FactTable, at now: Milliseconds) -> Standing {
-    var standing = makeStanding(of: bestWindow(in: table, at: now), in: table, at: now)
-    standing.firstPurchaseAt = windows[0].purchaseDate
-    return standing
   }
 
   /// The purchase with the best status (R28). Ties are decided by the latest end, then by the
@@ -116,18 +107,14 @@ struct OneTimePurchases {
   func makeStanding(
     of window: Window, in table: FactTable, at now: Milliseconds
   ) -> Standing {
-    let transaction = table.transaction(window.fact)
     let status = window.outcome(at: now).status
-    var standing = Standing(
-      coreState: status == .active ? .active : .inactive, status: status,
-      productID: transaction.productID, productType: window.kind.type ?? transaction.type,
-      transactionID: transaction.transactionID,
-      originalTransactionID: transaction.originalTransactionID, periodStart: window.start,
-      firstPurchaseAt: transaction.purchaseDate,
-      callToAction: status == .expired || status == .revoked ? .winBack : .none)
+    var standing = Standing.of(
+      table.facts[window.fact], status, isActive: status == .active, type: window.kind.type, at: now
+    )
+    standing.periodStart = window.start
     standing.periodEnd = window.end
     standing.expirationReason = status == .expired ? .ended : nil
-    standing.addDetails(of: transaction, at: now)
+    if status == .expired || status == .revoked { standing.callToAction = .winBack }
     standing.notices = notices(of: window, in: table)
     return standing
   }
@@ -136,7 +123,7 @@ struct OneTimePurchases {
   private func notices(of window: Window, in table: FactTable) -> [Notice] {
     var notices: [Notice] = []
     if window.kind == .nonRenewing, window.end == nil { notices.append(.durationMissing) }
-    if table.products[product].inCatalog == nil { notices.append(.productUnknown) }
+    if !table.products[product].isInCatalog { notices.append(.productUnknown) }
     if window.kind == .unknown { notices.append(.typeUnknown) }
     return notices
   }
@@ -170,7 +157,7 @@ extension FactTable {
   ) -> Bool {
     let (leftEnd, rightEnd) = (left.end ?? Milliseconds(.max), right.end ?? Milliseconds(.max))
     if leftEnd != rightEnd { return leftEnd > rightEnd }
-    return transaction(left.fact).transactionID > transaction(right.fact).transactionID
+    return hasLesserID(right.fact, left.fact)
   }
 }
 
@@ -207,14 +194,19 @@ enum OneTimeKind {
   /// An unknown type (R10), or none.
   case unknown
 
+  /// Declared to read only, as ``IdentifierBytes``.
+  ///
   /// - Returns: nil for an auto-renewable subscription.
-  init?(_ type: ProductType) {
-    switch type {
-    case .autoRenewable: return nil
-    case .nonRenewing: self = .nonRenewing
-    case .nonConsumable: self = .nonConsumable
-    case .consumable: self = .consumable
-    default: self = .unknown
+  @inline(never)
+  @_effects(readonly)
+  static func of(_ type: ProductType) -> OneTimeKind? {
+    // Literals, which are compared faster than the constants of the type.
+    switch type.rawValue {
+    case "Auto-Renewable Subscription": nil
+    case "Non-Renewing Subscription": .nonRenewing
+    case "Non-Consumable": .nonConsumable
+    case "Consumable": .consumable
+    default: .unknown
     }
   }
 

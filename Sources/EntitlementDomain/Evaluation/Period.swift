@@ -90,8 +90,8 @@ extension FactTable {
   /// Compares the precedence of two transactions, given their positions; ties are decided by the
   /// transaction id.
   func isSignedEarlier(_ left: Int, _ right: Int) -> Bool {
-    let (left, right) = (transaction(left), transaction(right))
-    if left.precedence != right.precedence { return left.precedence < right.precedence }
-    return left.transactionID < right.transactionID
+    let (leftPrecedence, rightPrecedence) = (facts[left].precedence, facts[right].precedence)
+    if leftPrecedence != rightPrecedence { return leftPrecedence < rightPrecedence }
+    return hasLesserID(left, right)
   }
 }

@@ -5,8 +5,8 @@ struct Renewal {
   let fact: Int
   let signedDate: Milliseconds
   /// The position of the product in ``FactTable/products``; ``otherProduct`` for a product without
-  /// a known transaction; nil when the renewal info names none.
-  let product: Int?
+  /// a known transaction; nil when the renewal info names none. ``HistoryBuilder`` sets it.
+  var product: Int?
   let renewalDate: Milliseconds?
   /// `recentSubscriptionStartDate`.
   let subscriptionStart: Milliseconds?
@@ -31,9 +31,9 @@ struct Renewal {
     let continuesUntil: Milliseconds?
   }
 
-  static func of(_ info: RenewalInfoFact, fact: Int, product: Int?) -> Renewal {
+  static func of(_ info: RenewalInfoFact, fact: Int) -> Renewal {
     Renewal(
-      fact: fact, signedDate: info.signedDate, product: product, renewalDate: info.renewalDate,
+      fact: fact, signedDate: info.signedDate, renewalDate: info.renewalDate,
       subscriptionStart: info.recentSubscriptionStartDate, graceEnd: info.gracePeriodExpiresDate,
       isRetrying: info.isInBillingRetryPeriod == true, autoRenews: info.autoRenews,
       expirationIntent: info.expirationIntent)

@@ -8,12 +8,17 @@ enum StandingRank {
   /// - Parameter level: the catalog level of `left` less that of `right`. It is negative when
   ///   `left` has the higher level of service.
   static func isBetter(_ left: some Ranked, than right: some Ranked, level: Int) -> Bool {
-    if left.rank != right.rank { return left.rank < right.rank }
+    isBetter(
+      left.rank, than: right.rank, level: level, orByID: left.transactionID > right.transactionID)
+  }
+
+  /// - Parameter isGreater: whether the transaction id of `left` is greater.
+  static func isBetter(
+    _ left: Rank, than right: Rank, level: Int, orByID isGreater: @autoclosure () -> Bool
+  ) -> Bool {
+    if left.status != right.status { return left.status < right.status }
     if level != 0 { return level < 0 }
-    let leftEnd = left.rankedEnd
-    let rightEnd = right.rankedEnd
-    if leftEnd != rightEnd { return leftEnd > rightEnd }
-    return left.transactionID > right.transactionID
+    return left.end == right.end ? isGreater() : left.end > right.end
   }
 
   /// The rank of a status; 0 is the best.
@@ -25,33 +30,40 @@ enum StandingRank {
     return status.rank + (isUnknown && isActive ? DetailedStatus.unknownRanks : 0)
   }
 
+  /// The parts of a standing that rank it, but for ties.
+  struct Rank {
+    /// By ``rank(of:isUnknown:)``.
+    let status: Int
+    let end: Milliseconds
+  }
+
   /// What ranks: a standing, or the parts of one that count.
   protocol Ranked {
-    var rank: Int { get }
-    var rankedEnd: Milliseconds { get }
+    var rank: Rank { get }
     var transactionID: TransactionID { get }
   }
 
   /// The parts of a standing that rank it.
   struct Candidate: Ranked {
-    let rank: Int
-    let rankedEnd: Milliseconds
+    let rank: Rank
     let transactionID: TransactionID
   }
 }
 
 extension Standing: StandingRank.Ranked {
-  /// The end for comparison. A purchase without an end counts as the latest; a subscription's
-  /// period without an end gives no access and counts from its start.
-  var rankedEnd: Milliseconds {
-    if let end = graceEnd ?? periodEnd { return end }
-    return productType == .autoRenewable ? periodStart : Milliseconds(.max)
+  /// Access to a product that is not in the catalog confers nothing (R14). It ranks below access and
+  /// grace of other products, and above every status without access.
+  var rank: StandingRank.Rank {
+    StandingRank.Rank(
+      status: StandingRank.rank(of: status, isUnknown: notices.contains(.productUnknown)),
+      end: rankedEnd)
   }
 
-  /// The rank; 0 is the best. Access to a product that is not in the catalog confers nothing (R14).
-  /// It ranks below access and grace of other products, and above every status without access.
-  var rank: Int {
-    StandingRank.rank(of: status, isUnknown: notices.contains(.productUnknown))
+  /// The end for comparison. A purchase without an end counts as the latest; a subscription's
+  /// period without an end gives no access and counts from its start.
+  private var rankedEnd: Milliseconds {
+    if let end = graceEnd ?? periodEnd { return end }
+    return productType == .autoRenewable ? periodStart : Milliseconds(.max)
   }
 }
 

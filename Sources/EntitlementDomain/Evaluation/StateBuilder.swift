@@ -1,108 +1,163 @@
 /// Builds a state from the parts of a history, which can be added in any order (R3).
+///
+/// Parts are compared by positions and moments. Only what the state shows gets its texts, at the end.
 struct StateBuilder {
   private let history: History
   private let now: Milliseconds
-  /// The best standing of each product, indexed by the product's position.
-  private var products: [ProductState?]
-  /// The best standing of each group (R28).
-  private var groups: [GroupState] = []
+  /// The best of each product, by the product's position.
+  private var products: [Candidate?]
+  private var groups: [Group] = []
   /// The positions in ``groups``.
   private var groupPositions = IdentifierPositions<SubscriptionGroupKind>()
-  /// The catalog level of each group's best product.
-  private var groupLevels: [Int] = []
-  private var entitlements: [(id: EntitlementID, sources: [ConferringSource])] = []
+  private var entitlements: [EntitlementID] = []
   /// The positions in ``entitlements``.
   private var entitlementPositions = IdentifierPositions<EntitlementKind>()
+  private var sources: [(entitlement: Int, source: ConferringSource)] = []
   private var grandfathering: [GrandfatheringState] = []
   /// Whether a grant or a grandfathering rule confers an entitlement (R27).
   private var isActiveWithoutPurchase = false
+
+  /// What may be the standing of a product or a group (R28).
+  private struct Candidate {
+    enum Ground {
+      /// What decides a chain, by its position in ``History/chains``.
+      case chain(Int, SubscriptionChain.Verdict)
+      /// A period that another product of the chain has followed.
+      case followed(chain: Int, Period)
+      /// The best purchase of a product, by its position in ``History/purchases``.
+      case purchase(Int, OneTimePurchases.Window)
+    }
+
+    let ground: Ground
+    /// The position of the transaction in ``FactTable/facts``.
+    let fact: Int
+    let rank: StandingRank.Rank
+    /// The earliest first purchase of all that were compared.
+    var firstPurchaseAt: Milliseconds
+    /// The position in ``groups``.
+    var group: Int?
+  }
+
+  private struct Group {
+    let id: SubscriptionGroupID
+    var best: Candidate
+    /// The catalog level of the best one's product.
+    var level: Int
+    var trialUsed = false
+    var introductoryOfferUsed = false
+  }
 
   init(history: History, now: Milliseconds) {
     self.history = history
     self.now = now
     products = Array(repeating: nil, count: history.table.products.count)
+    sources.reserveCapacity(8)
+    entitlements.reserveCapacity(8)
   }
 
   // MARK: Purchases
 
-  mutating func add(_ chain: SubscriptionChain) {
+  /// - Parameter position: a position in ``History/chains``.
+  mutating func addChain(_ position: Int) {
+    let chain = history.chains[position]
     let verdict = chain.verdict(in: history, at: now)
-    let groupID = chain.groupID(of: verdict.period, in: history.table)
-    if let groupID { add(verdict, of: chain, groupID: groupID) }
+    let (period, outcome) = (verdict.period, verdict.outcome)
+    var candidate = Candidate(
+      ground: .chain(position, verdict), fact: period.fact,
+      rank: history.rank(of: period, outcome), firstPurchaseAt: chain.firstPurchaseAt)
+    candidate.group = addToGroup(candidate, of: chain, period)
     if chain.products.count == 1 {
-      var standing = verdict.standing
-      standing.firstPurchaseAt = chain.firstPurchaseOfProduct
-      add(standing, product: verdict.period.product, groupID: groupID)
+      candidate.firstPurchaseAt = chain.firstPurchaseOfProduct
+      add(candidate, product: period.product)
     } else {
-      addProducts(of: chain, verdict: verdict, groupID: groupID)
+      addProducts(of: chain, at: position, deciding: candidate, product: period.product)
     }
-    addEntitlements(of: chain, verdict: verdict)
+    if outcome.isActive { addEntitlements(of: chain, verdict: verdict) }
   }
 
   /// Adds the products of a chain that has several.
   private mutating func addProducts(
-    of chain: SubscriptionChain, verdict: SubscriptionChain.Verdict, groupID: SubscriptionGroupID?
+    of chain: SubscriptionChain, at position: Int, deciding: Candidate, product decidingProduct: Int
   ) {
     for (product, known) in zip(chain.products, chain.productPeriods(at: now)) {
-      var standing =
-        product == verdict.period.product
-        ? verdict.standing
-        : chain.standing(ofFollowed: chain.periods[known.followed], in: history, at: now)
-      standing.firstPurchaseAt = known.firstPurchaseAt
-      add(standing, product: product, groupID: groupID)
+      if product == decidingProduct {
+        var candidate = deciding
+        candidate.firstPurchaseAt = known.firstPurchaseAt
+        add(candidate, product: product)
+        continue
+      }
+      let period = chain.periods[known.followed]
+      add(
+        Candidate(
+          ground: .followed(chain: position, period), fact: period.fact,
+          rank: history.rank(of: period, chain.outcomeOfFollowed(period, at: now)),
+          firstPurchaseAt: known.firstPurchaseAt, group: deciding.group),
+        product: product)
     }
   }
 
-  mutating func add(_ purchases: OneTimePurchases) {
-    let table = history.table
-    add(purchases.standing(in: table, at: now), product: purchases.product, groupID: nil)
-    let conferred = table.products[purchases.product].entitlements
-    if conferred.isEmpty { return }
+  /// - Parameter position: a position in ``History/purchases``.
+  mutating func addPurchases(_ position: Int) {
+    let purchases = history.purchases[position]
+    let best = purchases.bestWindow(in: history.table, at: now)
+    add(
+      Candidate(
+        ground: .purchase(position, best), fact: best.fact,
+        rank: history.rank(of: best, of: purchases.product, at: now),
+        firstPurchaseAt: purchases.windows[0].purchaseDate),
+      product: purchases.product)
     // All purchases in force are sources (R31).
+    var conferred: [Int]?
     for window in purchases.windows where window.isInForce(at: now) {
+      let numbers = conferred ?? entitlementNumbers(ofProduct: purchases.product)
+      conferred = numbers
       let source = ConferringSource(
         ground: .purchase(fact: window.fact), since: window.start,
         until: purchases.accessEnd(from: window))
-      for entitlement in conferred { add(source, to: entitlement) }
+      for number in numbers { sources.append((number, source)) }
     }
   }
 
-  private mutating func add(
-    _ standing: Standing, product: Int, groupID: SubscriptionGroupID?
-  ) {
-    guard products[product] != nil else {
-      let known = history.table.products[product]
-      products[product] = ProductState(
-        productID: known.id, groupID: groupID, isInCatalog: known.inCatalog != nil,
-        standing: standing)
+  private mutating func add(_ candidate: Candidate, product: Int) {
+    guard let known = products[product] else {
+      products[product] = candidate
       return
     }
-    products[product]?.merge(standing, groupID: groupID)
+    let firstPurchaseAt = min(known.firstPurchaseAt, candidate.firstPurchaseAt)
+    if isBetter(candidate, than: known, level: 0) { products[product] = candidate }
+    products[product]?.firstPurchaseAt = firstPurchaseAt
   }
 
-  /// Adds the standing of a chain to its group (R28).
-  private mutating func add(
-    _ verdict: SubscriptionChain.Verdict, of chain: SubscriptionChain,
-    groupID: SubscriptionGroupID
-  ) {
-    let begun = chain.periods.lazy.filter { [now] in $0.accessStart <= now }
-    let usedTrial = begun.contains { $0.usesTrial }
-    let usedIntroductory = begun.contains { $0.usesIntroductoryOffer }
-    let level = history.table.products[verdict.period.product].level
-    let index = groupPositions.position(of: groupID, in: groups) { $0.groupID }
-    guard index < groups.count else {
-      groups.append(
-        GroupState(
-          groupID: groupID, standing: verdict.standing, trialUsed: usedTrial,
-          introductoryOfferUsed: usedIntroductory))
-      groupLevels.append(level)
-      return
+  /// Adds what decides a chain to its group (R28).
+  ///
+  /// - Returns: the position in ``groups``; nil when the chain has no group.
+  private mutating func addToGroup(
+    _ candidate: Candidate, of chain: SubscriptionChain, _ period: Period
+  ) -> Int? {
+    guard let id = chain.groupID(of: period, in: history.table) else { return nil }
+    let level = history.table.products[period.product].level
+    let index = groupPositions.position(of: id, in: groups) { $0.id }
+    if index == groups.count {
+      groups.append(Group(id: id, best: candidate, level: level))
+    } else {
+      let known = groups[index].best
+      let firstPurchaseAt = min(known.firstPurchaseAt, candidate.firstPurchaseAt)
+      if isBetter(candidate, than: known, level: level - groups[index].level) {
+        groups[index].best = candidate
+        groups[index].level = level
+      }
+      groups[index].best.firstPurchaseAt = firstPurchaseAt
     }
-    if usedTrial { groups[index].trialUsed = true }
-    if usedIntroductory { groups[index].introductoryOfferUsed = true }
-    if groups[index].standing.merge(verdict.standing, level: level - groupLevels[index]) {
-      groupLevels[index] = level
-    }
+    if chain.usesTrial(at: now) { groups[index].trialUsed = true }
+    if chain.usesIntroductoryOffer(at: now) { groups[index].introductoryOfferUsed = true }
+    return index
+  }
+
+  /// - Parameter level: the catalog level of the first less that of the second.
+  private func isBetter(_ left: Candidate, than right: Candidate, level: Int) -> Bool {
+    StandingRank.isBetter(
+      left.rank, than: right.rank, level: level,
+      orByID: history.table.hasLesserID(right.fact, left.fact))
   }
 
   // MARK: Entitlements
@@ -110,7 +165,6 @@ struct StateBuilder {
   private mutating func addEntitlements(
     of chain: SubscriptionChain, verdict: SubscriptionChain.Verdict
   ) {
-    guard verdict.standing.coreState == .active else { return }
     let period = verdict.period
     let conferred = history.table.products[period.product].entitlements
     if conferred.isEmpty { return }
@@ -156,54 +210,110 @@ struct StateBuilder {
   }
 
   private mutating func add(_ source: ConferringSource, to entitlement: EntitlementID) {
-    let index = entitlementPositions.position(of: entitlement, in: entitlements) { $0.id }
-    if index < entitlements.count {
-      entitlements[index].sources.append(source)
-    } else {
-      entitlements.append((entitlement, [source]))
-    }
+    sources.append((number(of: entitlement), source))
+  }
+
+  private mutating func entitlementNumbers(ofProduct product: Int) -> [Int] {
+    history.table.products[product].entitlements.map { number(of: $0) }
+  }
+
+  /// The position in ``entitlements``.
+  private mutating func number(of entitlement: EntitlementID) -> Int {
+    let number = entitlementPositions.position(of: entitlement, in: entitlements) { $0 }
+    if number == entitlements.count { entitlements.append(entitlement) }
+    return number
   }
 
   // MARK: Result
 
-  // Large values are accessed by index: a loop over them would copy each with all its strings.
-
-  /// Builds the state. The parts are sorted in place, because copies would cost more than sorting.
-  mutating func state(of record: CustomerRecord) -> CustomerState {
-    let products = history.productOrder.compactMap { self.products[$0] }
-    if groups.count > 1 { sortGroups() }
-    if entitlements.count > 1 { entitlements.sort { $0.id < $1.id } }
+  /// Builds the state.
+  mutating func state(of record: CustomerRecord, check: inout CancellationCheck)
+    throws(EvaluationCancelled) -> CustomerState
+  {
+    let products = try productStates(check: &check)
+    let groups = try groupStates(check: &check)
     let coreState = coreState(products: products)
     return CustomerState(
       scope: record.scope, accountID: record.accountID, revision: record.revision,
       evaluatedAt: now, coreState: coreState,
-      callsToAction: callsToAction(coreState: coreState, products: products),
+      callsToAction: callsToAction(coreState: coreState, products: products, groups: groups),
       entitlements: entitlementStates(), products: products, groups: groups,
       grandfathering: grandfathering, nextTransitionAt: nil)
   }
 
-  private mutating func sortGroups() {
-    guard groups.count > Self.sortedInPlace else {
-      groups.sort { $0.groupID < $1.groupID }
-      return
+  /// Before the groups are sorted, since the products refer to them.
+  private func productStates(check: inout CancellationCheck) throws(EvaluationCancelled)
+    -> [ProductState]
+  {
+    var states: [ProductState] = []
+    states.reserveCapacity(products.count)
+    for position in history.productOrder {
+      guard let candidate = products[position] else { continue }
+      try check.step()
+      states.append(
+        ProductState(
+          productID: history.table.products[position].id,
+          groupID: candidate.group.map { groups[$0].id },
+          isInCatalog: history.table.products[position].isInCatalog,
+          standing: standing(of: candidate)))
     }
-    // Moving many large values often costs more than a copy of each.
-    let order = groups.indices.sorted { groups[$0].groupID < groups[$1].groupID }
-    groups = order.map { groups[$0] }
+    return states
   }
 
-  /// So many groups are sorted in place.
-  private static let sortedInPlace = 16
+  private mutating func groupStates(check: inout CancellationCheck) throws(EvaluationCancelled)
+    -> [GroupState]
+  {
+    if groups.count > 1 { groups.sort { $0.id < $1.id } }
+    var states: [GroupState] = []
+    states.reserveCapacity(groups.count)
+    for position in groups.indices {
+      try check.step()
+      states.append(
+        GroupState(
+          groupID: groups[position].id, standing: standing(of: groups[position].best),
+          trialUsed: groups[position].trialUsed,
+          introductoryOfferUsed: groups[position].introductoryOfferUsed))
+    }
+    return states
+  }
+
+  private func standing(of candidate: Candidate) -> Standing {
+    var standing =
+      switch candidate.ground {
+      case .chain(let position, let verdict):
+        history.chains[position].standing(by: verdict, in: history, at: now)
+      case .followed(let position, let period):
+        history.chains[position].standing(ofFollowed: period, in: history, at: now)
+      case .purchase(let position, let window):
+        history.purchases[position].makeStanding(of: window, in: history.table, at: now)
+      }
+    standing.firstPurchaseAt = candidate.firstPurchaseAt
+    return standing
+  }
 
   private mutating func entitlementStates() -> [EntitlementState] {
     let table = history.table
-    for index in entitlements.indices where entitlements[index].sources.count > 1 {
-      entitlements[index].sources.sort { table.isOrdered($0, before: $1) }
+    let order = entitlements.indices.sorted { entitlements[$0] < entitlements[$1] }
+    var rank = Array(repeating: 0, count: order.count)
+    for (position, number) in order.enumerated() { rank[number] = position }
+    sources.sort { left, right in
+      left.entitlement == right.entitlement
+        ? table.isOrdered(left.source, before: right.source)
+        : rank[left.entitlement] < rank[right.entitlement]
     }
-    return entitlements.map { id, sources in
-      EntitlementState(
-        entitlementID: id, sources: sources.map { history.entitlementSource(for: $0) })
+    var states: [EntitlementState] = []
+    states.reserveCapacity(order.count)
+    var first = 0
+    while first < sources.count {
+      let number = sources[first].entitlement
+      let end = sources[first...].firstIndex { $0.entitlement != number } ?? sources.count
+      states.append(
+        EntitlementState(
+          entitlementID: entitlements[number],
+          sources: sources[first..<end].map { history.entitlementSource(for: $0.source) }))
+      first = end
     }
+    return states
   }
 
   /// The core state (R27). A product that is not in the catalog grants nothing (R10, R14), so it
@@ -221,7 +331,7 @@ struct StateBuilder {
   /// The calls to action of all groups, and of the products outside the groups (R29). A customer
   /// without purchases and entitlements gets `.merchandise`, also if an app transaction is known.
   private func callsToAction(
-    coreState: CoreState, products: [ProductState]
+    coreState: CoreState, products: [ProductState], groups: [GroupState]
   ) -> [CallToAction] {
     if history.hasNoPurchase { return coreState == .active ? [.none] : [.merchandise] }
     var calls: [CallToAction] = []
@@ -248,26 +358,5 @@ extension CallToAction {
     case .merchandise: 4
     case .none: 5
     }
-  }
-}
-
-extension Standing {
-  /// Takes the values of the other standing if it is better (R28), and keeps the earlier first
-  /// purchase.
-  ///
-  /// - Parameter level: the catalog level of the other standing less that of this one.
-  /// - Returns: whether the other standing is better.
-  fileprivate mutating func merge(_ other: Standing, level: Int) -> Bool {
-    let firstPurchaseAt = min(firstPurchaseAt, other.firstPurchaseAt)
-    let isBetter = StandingRank.isBetter(other, than: self, level: level)
-    if isBetter { self = other }
-    self.firstPurchaseAt = firstPurchaseAt
-    return isBetter
-  }
-}
-
-extension ProductState {
-  fileprivate mutating func merge(_ other: Standing, groupID: SubscriptionGroupID?) {
-    if standing.merge(other, level: 0) { self.groupID = groupID }
   }
 }

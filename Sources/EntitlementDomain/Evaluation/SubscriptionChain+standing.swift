@@ -1,26 +1,27 @@
 extension SubscriptionChain {
-  /// The standing of the chain, with the period that decides it.
+  /// The period that decides the chain, and its outcome. It has no text, unlike the standing.
   struct Verdict {
     let period: Period
     let outcome: Outcome
-    let standing: Standing
   }
 
-  /// Decides the standing of the chain at a moment.
+  /// Decides the chain at a moment.
   func verdict(in history: History, at now: Milliseconds) -> Verdict {
     let period = decisivePeriod(in: history.table, at: now)
-    let outcome = outcome(of: period, leeway: history.renewalLeeway, at: now)
-    return verdict(by: period, outcome: outcome, in: history, at: now)
+    return Verdict(
+      period: period, outcome: outcome(of: period, leeway: history.renewalLeeway, at: now))
   }
 
+  /// The standing of the chain.
+  ///
   /// - Parameters:
-  ///   - period: the period that decides the chain.
-  ///   - outcome: its outcome.
+  ///   - verdict: what decides the chain at `now`.
   ///   - cache: of what was charged ahead of the period; nil when it is asked for once.
-  func verdict(
-    by period: Period, outcome: Outcome, in history: History, at now: Milliseconds,
+  func standing(
+    by verdict: Verdict, in history: History, at now: Milliseconds,
     cache: ChargedAheadCache? = nil
-  ) -> Verdict {
+  ) -> Standing {
+    let (period, outcome) = (verdict.period, verdict.outcome)
     var standing = makeStanding(of: period, outcome: outcome, in: history.table, at: now)
     var ahead = AheadCharges()
     if outcome.status == .active {
@@ -28,7 +29,7 @@ extension SubscriptionChain {
         cache?.charges(of: self, after: period, at: now) ?? aheadCharges(of: period, at: now)
     }
     addRenewal(outcome: outcome, period: period, ahead: ahead, to: &standing, in: history.table)
-    return Verdict(period: period, outcome: outcome, standing: standing)
+    return standing
   }
 
   /// The standing of a product that does not decide the chain: that of its latest period, which
@@ -106,18 +107,14 @@ extension SubscriptionChain {
   private func makeStanding(
     of period: Period, outcome: Outcome, in table: FactTable, at now: Milliseconds
   ) -> Standing {
-    let transaction = table.transaction(period.fact)
-    var standing = Standing(
-      coreState: outcome.isActive ? .active : .inactive, status: outcome.status,
-      productID: transaction.productID, productType: .autoRenewable,
-      transactionID: transaction.transactionID, originalTransactionID: id,
-      periodStart: period.start, firstPurchaseAt: firstPurchaseAt, callToAction: .none)
+    var standing = Standing.of(
+      table.facts[period.fact], outcome.status, isActive: outcome.isActive, type: .autoRenewable,
+      at: now)
+    standing.firstPurchaseAt = firstPurchaseAt
     standing.expirationReason = outcome.reason
-    standing.periodEnd = transaction.expiresDate
     standing.graceEnd = outcome.graceEnd
-    standing.addDetails(of: transaction, at: now)
     var notices = outcome.notices
-    if table.products[period.product].inCatalog == nil { notices.insert(.productUnknown) }
+    if !table.products[period.product].isInCatalog { notices.insert(.productUnknown) }
     standing.notices = notices.inOrder
     return standing
   }
@@ -135,11 +132,12 @@ extension SubscriptionChain {
     // The latest charge decides whether another one follows.
     let latest = ahead.latest ?? period
     if let renewal, renewal.speaks(of: latest) {
-      let info = table.renewalInfo(renewal.fact)
-      addRenewal(info, latest: latest, outcome: outcome, to: &standing, in: table)
+      addRenewal(
+        NextRenewal.of(table.facts[renewal.fact]), latest: latest, outcome: outcome,
+        to: &standing, in: table)
       standing.callToAction = Self.callToAction(for: standing)
       if standing.callToAction == .winBack {
-        standing.winBackOfferIDs = info.eligibleWinBackOfferIDs
+        standing.winBackOfferIDs = table.renewalInfo(renewal.fact).eligibleWinBackOfferIDs
       }
       return
     }
@@ -158,15 +156,15 @@ extension SubscriptionChain {
   }
 
   private func addRenewal(
-    _ info: RenewalInfoFact, latest: Period, outcome: Outcome, to standing: inout Standing,
+    _ info: NextRenewal, latest: Period, outcome: Outcome, to standing: inout Standing,
     in table: FactTable
   ) {
     standing.willRenew = info.autoRenews.map { $0 && Self.renews(outcome) }
     guard outcome.status == .active || outcome.status == .grace, info.autoRenews != false else {
       return
     }
-    standing.renewalOffer = info.renewalOffer
-    if standing.pendingChange == nil, let next = info.autoRenewProductID,
+    standing.renewalOffer = info.offer
+    if standing.pendingChange == nil, let next = info.productID,
       next != table.products[latest.product].id
     {
       standing.pendingChange = PendingChange(productID: next, effectiveAt: latest.end)
@@ -190,16 +188,56 @@ extension SubscriptionChain {
   }
 }
 
+/// What a renewal info says of the next renewal.
+private struct NextRenewal {
+  let autoRenews: Bool?
+  let productID: ProductID?
+  let offer: Offer?
+  let priceIncreaseStatus: PriceIncreaseStatus?
+
+  /// A separate function that only reads fields; see ``TransactionOutline``.
+  @inline(never)
+  static func of(_ fact: Fact) -> NextRenewal {
+    guard case .renewalInfo(let info) = fact else {
+      preconditionFailure("the position is that of another kind of fact")
+    }
+    return NextRenewal(
+      autoRenews: info.autoRenews, productID: info.autoRenewProductID, offer: info.renewalOffer,
+      priceIncreaseStatus: info.priceIncreaseStatus)
+  }
+}
+
 extension Standing {
-  /// Adds the fields that every kind of purchase has.
-  mutating func addDetails(of transaction: TransactionFact, at now: Milliseconds) {
-    offer = transaction.offer
-    ownership = transaction.ownership
-    storefront = transaction.storefront
-    commitment = transaction.commitment
+  /// The fields that every kind of purchase has. A separate function that only reads fields; see
+  /// ``TransactionOutline``.
+  ///
+  /// - Parameters:
+  ///   - fact: a transaction.
+  ///   - type: nil: that of the transaction.
+  @inline(never)
+  static func of(
+    _ fact: Fact, _ status: DetailedStatus, isActive: Bool, type: ProductType?,
+    at now: Milliseconds
+  ) -> Standing {
+    guard case .transaction(let transaction) = fact else {
+      preconditionFailure("the position is that of another kind of fact")
+    }
+    var standing = Standing(
+      coreState: isActive ? .active : .inactive, status: status,
+      productID: transaction.productID, productType: type ?? transaction.type,
+      transactionID: transaction.transactionID,
+      originalTransactionID: transaction.originalTransactionID,
+      periodStart: transaction.purchaseDate, firstPurchaseAt: transaction.purchaseDate,
+      callToAction: .none)
+    standing.periodEnd = transaction.expiresDate
+    standing.offer = transaction.offer
+    standing.ownership = transaction.ownership
+    standing.storefront = transaction.storefront
+    standing.commitment = transaction.commitment
     if let date = transaction.revocationDate, date <= now {
-      revocation = Revocation(
+      standing.revocation = Revocation(
         date: date, reason: transaction.revocationReason, type: transaction.revocationType)
     }
+    return standing
   }
 }

@@ -1,5 +1,5 @@
 /// One auto-renewable chain: its periods and its renewal info.
-struct SubscriptionChain {
+final class SubscriptionChain {
   let id: OriginalTransactionID
   /// At least one period, sorted by ``FactTable/isEarlier(_:_:)``.
   let periods: ArraySlice<Period>
@@ -8,8 +8,24 @@ struct SubscriptionChain {
   let repeats: [Int]
   /// The earliest known purchase of the chain.
   let firstPurchaseAt: Milliseconds
-  /// The positions in ``FactTable/products`` of the periods' products, without duplicates.
-  let products: [Int]
+  /// The positions in ``FactTable/products`` of the periods' products, without duplicates. The index of
+  /// the first is 0 only in the first chain; see ``product(_:)``.
+  let products: ArraySlice<Int>
+
+  init(
+    id: OriginalTransactionID, periods: ArraySlice<Period>, renewal: Renewal?, repeats: [Int],
+    products: ArraySlice<Int>
+  ) {
+    self.id = id
+    self.periods = periods
+    self.renewal = renewal
+    self.repeats = repeats
+    self.products = products
+    firstPurchaseAt = periods.lazy.map(\.firstPurchaseAt).min() ?? 0
+  }
+
+  /// The position in ``FactTable/products`` of a product of the chain, by its number in the chain.
+  func product(_ slot: Int) -> Int { products[products.startIndex + slot] }
 
   /// The time for which Apple retries a failed charge (R20).
   static let billingRetryLength = 60 * Milliseconds.dayLength

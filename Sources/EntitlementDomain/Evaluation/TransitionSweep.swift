@@ -6,15 +6,22 @@ extension History {
     of state: CustomerState, in boundaries: Boundaries, check: inout CancellationCheck
   ) throws(EvaluationCancelled) -> Milliseconds? {
     guard let first = boundaries.upcoming.min() else { return nil }
-    // Mostly the next that happens is the end of the access that a subscription gives.
+    // Mostly the next that happens is the end of the access that a purchase gives.
     if changesSource(first, since: state.evaluatedAt) { return first.moment }
     var sweep = TransitionSweep(history: self, state: state)
     return try sweep.firstTransition(in: boundaries.upcoming, check: &check)
   }
 
-  /// Whether a chain confers by another transaction from a boundary on: a source of its own.
+  /// Whether a chain confers by another transaction from a boundary on, or a purchase begins or ceases to
+  /// confer: each is a source of its own.
   private func changesSource(_ boundary: Boundaries.Boundary, since now: Milliseconds) -> Bool {
-    guard boundary.part.unit < chains.count else { return false }
+    guard boundary.part.unit < firstGrantUnit else { return false }
+    guard boundary.part.unit < chains.count else {
+      let purchases = purchases[Int(boundary.part.unit) - chains.count]
+      let window = purchases.windows[Int(boundary.part.item)]
+      return window.isInForce(at: now) != window.isInForce(at: boundary.moment)
+        && !table.products[purchases.product].entitlements.isEmpty
+    }
     let chain = chains[Int(boundary.part.unit)]
     func conferringFact(at now: Milliseconds) -> Int? {
       let period = chain.decisivePeriod(in: table, at: now)
@@ -153,8 +160,7 @@ struct TransitionSweep {
     }
     return StandingRank.isBetter(
       StandingRank.Candidate(
-        rank: StandingRank.rank(of: status, isUnknown: product.inCatalog == nil),
-        rankedEnd: window.end ?? Milliseconds(.max), transactionID: id),
+        rank: history.rank(of: window, of: purchases.product, at: moment), transactionID: id),
       than: shown, level: 0)
   }
 }
@@ -286,9 +292,9 @@ extension TransitionSweep {
       step.chain.periods[Int($0.part.item)].end > step.after.end
     }
     if isAlike, !mayRenewOtherwise { return false }
-    var standing = step.chain.verdict(
-      by: step.after, outcome: after, in: history, at: step.moment, cache: step.ahead
-    ).standing
+    var standing = step.chain.standing(
+      by: SubscriptionChain.Verdict(period: step.after, outcome: after), in: history,
+      at: step.moment, cache: step.ahead)
     standing.firstPurchaseAt = shown.firstPurchaseAt
     return standing != shown
   }
@@ -302,7 +308,9 @@ extension TransitionSweep {
   ) -> Bool {
     let chain = step.chain
     if chain.products.count == 1 { return changesProduct(0, step, items: items) }
-    if ofAll { return chain.products.indices.contains { changesProduct($0, step, items: items) } }
+    if ofAll {
+      return (0..<chain.products.count).contains { changesProduct($0, step, items: items) }
+    }
     // Of all other products, neither the period nor its status changes.
     if changesProduct(Int(step.before.productInChain), step, items: items) { return true }
     if changesProduct(Int(step.after.productInChain), step, items: items) { return true }
@@ -315,7 +323,7 @@ extension TransitionSweep {
   private func changesProduct(
     _ slot: Int, _ step: ChainStep, items: ArraySlice<Boundaries.Boundary>
   ) -> Bool {
-    let product = history.table.products[step.chain.products[slot]]
+    let product = history.table.products[step.chain.product(slot)]
     guard let position = state.products.position(of: product.id, by: \.productID) else {
       return false
     }
@@ -338,7 +346,9 @@ extension TransitionSweep {
     }
     var standing =
       isDeciding
-      ? step.chain.verdict(by: after, outcome: outcome, in: history, at: step.moment).standing
+      ? step.chain.standing(
+        by: SubscriptionChain.Verdict(period: after, outcome: outcome), in: history,
+        at: step.moment)
       : step.chain.standing(ofFollowed: after, in: history, at: step.moment)
     standing.firstPurchaseAt = shown.standing.firstPurchaseAt
     return standing != shown.standing
@@ -365,10 +375,24 @@ extension History {
     _ period: Period, _ outcome: SubscriptionChain.Outcome
   ) -> StandingRank.Candidate {
     StandingRank.Candidate(
-      rank: StandingRank.rank(
-        of: outcome.status, isUnknown: table.products[period.product].inCatalog == nil),
-      rankedEnd: outcome.graceEnd ?? period.end,
+      rank: rank(of: period, outcome),
       transactionID: table.transaction(period.fact).transactionID)
+  }
+
+  func rank(of period: Period, _ outcome: SubscriptionChain.Outcome) -> StandingRank.Rank {
+    StandingRank.Rank(
+      status: StandingRank.rank(
+        of: outcome.status, isUnknown: !table.products[period.product].isInCatalog),
+      end: outcome.graceEnd ?? period.end)
+  }
+
+  func rank(of window: OneTimePurchases.Window, of product: Int, at now: Milliseconds)
+    -> StandingRank.Rank
+  {
+    StandingRank.Rank(
+      status: StandingRank.rank(
+        of: window.outcome(at: now).status, isUnknown: !table.products[product].isInCatalog),
+      end: window.end ?? Milliseconds(.max))
   }
 
   /// The position in ``FactTable/products``.

@@ -71,12 +71,11 @@ extension CustomerState {
     omitted += elements.count - count
     // Sorted without the standings, which are large. The order of the elements decides ties.
     let ranks = elements.indices.map { index in
-      let standing = elements[index][keyPath: standing]
-      return (rank: standing.rank, end: standing.rankedEnd, index: index)
+      (rank: elements[index][keyPath: standing].rank, index: index)
     }
     let best = ranks.sorted { left, right in
-      if left.rank != right.rank { return left.rank < right.rank }
-      return left.end == right.end ? left.index < right.index : left.end > right.end
+      StandingRank.isBetter(
+        left.rank, than: right.rank, level: 0, orByID: left.index < right.index)
     }
     return best.prefix(count).map { elements[$0.index] }
   }

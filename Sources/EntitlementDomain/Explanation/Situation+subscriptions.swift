@@ -87,7 +87,7 @@ extension Situation {
     _ period: Period, outcome: SubscriptionChain.Outcome, subject: String
   ) -> Decision {
     let unnamed =
-      table.products[period.product].inCatalog == nil
+      !table.products[period.product].isInCatalog
       ? "; not in the catalog: confers nothing (R14)" : ""
     switch outcome.rule.number {
     case 17:
