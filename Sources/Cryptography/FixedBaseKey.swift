@@ -3,7 +3,8 @@ import COpenSSL
 /// A P-256 public key with a table of its multiples, with which a signature check costs two
 /// multiplications of fixed points (FIPS 186-5 section 6.4.2, SEC 1 section 4.1.4). OpenSSL has the
 /// table of the curve's own generator; for the other it is given a group whose generator is the key.
-/// All arithmetic is OpenSSL's. A table has some 150 kB. Safe on any thread.
+/// All arithmetic is OpenSSL's, except for an inverse that OpenSSL checks. A table has some 150 kB. Safe on
+/// any thread.
 ///
 /// The verdict is the one of ``VerifyingKey``. Nothing here is secret, so nothing needs to take
 /// constant time.
@@ -16,7 +17,13 @@ final class FixedBaseKey: @unchecked Sendable {
   private let order: OpaquePointer
   private let field: OpaquePointer
   private let fieldBeyondOrder: OpaquePointer
+  private let inverse = ModularInverse(modulus: FixedBaseKey.orderWords)
   private let contexts = ContextPool<FixedBaseContext>()
+
+  /// The order of P-256 (SP 800-186 section 3.2.1.3), the lowest word first.
+  private static let orderWords: InlineArray<4, UInt64> = [
+    0xF3B9_CAC2_FC63_2551, 0xBCE6_FAAD_A717_9E84, 0xFFFF_FFFF_FFFF_FFFF, 0xFFFF_FFFF_0000_0000,
+  ]
 
   /// Computes the table, which takes some 20 ms.
   ///
@@ -105,7 +112,7 @@ final class FixedBaseKey: @unchecked Sendable {
     else { return false }
 
     // w = 1/s, R = (e w) G + (r w) Q. The digest is as long as the order: none of its bits are cut.
-    guard BN_mod_inverse(c.w, c.s, order, c.numbers) != nil,
+    guard invert(signature, c),
       BN_mod_mul(c.e, c.e, c.w, order, c.numbers) == 1,
       BN_mod_mul(c.w, c.r, c.w, order, c.numbers) == 1,
       EC_POINT_mul(curve, c.sum, c.e, nil, nil, c.numbers) == 1,
@@ -125,6 +132,29 @@ final class FixedBaseKey: @unchecked Sendable {
     guard BN_add(c.r, c.r, order) == 1, BN_mod_mul(c.s, c.r, c.w, field, c.numbers) == 1
     else { return nil }
     return BN_ucmp(c.s, c.e) == 0
+  }
+
+  /// w = 1/s, modulo the order. BN_mod_inverse takes as long as both multiplications of points, so s is
+  /// inverted without it; OpenSSL checks that the product is one.
+  ///
+  /// - Returns: false on a failure of OpenSSL.
+  private func invert(_ signature: [UInt8], _ c: FixedBaseContext) -> Bool {
+    let s = signature.withUnsafeBytes { bytes in
+      InlineArray<4, UInt64> { index in
+        UInt64(
+          bigEndian: bytes.loadUnaligned(fromByteOffset: 56 - 8 * index, as: UInt64.self))
+      }
+    }
+    if let inverse = inverse.inverse(of: s) {
+      let words = InlineArray<5, UInt64> { inverse[$0].littleEndian }
+      let isRead = withUnsafeBytes(of: words) { bytes in
+        BN_lebin2bn(
+          bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count), c.w) != nil
+      }
+      guard isRead, BN_mod_mul(c.product, c.s, c.w, order, c.numbers) == 1 else { return false }
+      if BN_is_one(c.product) == 1 { return true }
+    }
+    return BN_mod_inverse(c.w, c.s, order, c.numbers) != nil
   }
 
   // MARK: The table
@@ -171,6 +201,7 @@ private final class FixedBaseContext: @unchecked Sendable {
   let s: OpaquePointer
   let e: OpaquePointer
   let w: OpaquePointer
+  let product: OpaquePointer
   /// A point of the curve.
   let sum: OpaquePointer
   /// A point of the group with the table.
@@ -178,20 +209,20 @@ private final class FixedBaseContext: @unchecked Sendable {
 
   /// - Returns: nil without memory.
   init?(_ curve: OpaquePointer, _ multiples: OpaquePointer) {
-    let made = [BN_new(), BN_new(), BN_new(), BN_new()].compactMap(\.self)
+    let made = (0..<5).compactMap { _ in BN_new() }
     let points = [EC_POINT_new(curve), EC_POINT_new(multiples)].compactMap(\.self)
-    guard let numbers = BN_CTX_new(), made.count == 4, points.count == 2 else {
+    guard let numbers = BN_CTX_new(), made.count == 5, points.count == 2 else {
       made.forEach { BN_free($0) }
       points.forEach { EC_POINT_free($0) }
       return nil
     }
     self.numbers = numbers
-    (r, s, e, w) = (made[0], made[1], made[2], made[3])
+    (r, s, e, w, product) = (made[0], made[1], made[2], made[3], made[4])
     (sum, multiple) = (points[0], points[1])
   }
 
   deinit {
-    for number in [r, s, e, w] { BN_free(number) }
+    for number in [r, s, e, w, product] { BN_free(number) }
     for point in [sum, multiple] { EC_POINT_free(point) }
     BN_CTX_free(numbers)
   }

@@ -142,6 +142,22 @@ struct FixedBaseKeyTests {
     #expect(found > 16)
   }
 
+  /// s is inverted. Q = (sR − eG) / r
+  @Test func `every s at the limits`() throws {
+    var generator = SeededRandom(for: "s at the limits")
+    for s in try edges() {
+      let (point, e) = (try curve.sum(try random(&generator)), try random(&generator))
+      let r = try curve.r(point)
+      let inverse = try curve.inverse(r)
+      let key = try curve.sum(
+        try curve.negative(try curve.product(e, inverse)), try curve.product(s, inverse), point)
+      let pair = try Pair { try curve.key(key) }
+      #expect(try pair.verdict(signature(r: r, s: s), curve.bytes(e)))
+      #expect(try pair.verdict(signature(r: r, s: try curve.negative(s)), curve.bytes(e)))
+      #expect(try !pair.verdict(signature(r: s, s: r), curve.bytes(e)))
+    }
+  }
+
   @Test func `numbers outside of their range are refused`() throws {
     let secret = try curve.number(7)
     let pair = try Pair { try curve.key(try curve.sum(secret)) }
