@@ -126,6 +126,43 @@ extension PayloadDecoder {
     return fact
   }
 
+  /// The fact of a purchase: what the decoder reads from its payload. A receipt has hundreds, and
+  /// reading what was just written takes longer than all else, so that is done only for a payload
+  /// from which something else than the values themselves may be read.
+  ///
+  /// - Parameters:
+  ///   - payload: the purchase, encoded with `origin`.
+  ///   - digest: the SHA-256 of `payload`.
+  /// - Throws: ``PayloadError``.
+  package static func transaction(
+    _ purchase: ReceiptPurchase, of origin: ReceiptPayload.Origin, in payload: ReceiptPayload,
+    digest: PayloadDigest
+  ) throws(PayloadError) -> TransactionFact {
+    guard payload.isPlain, purchase.appAccountToken == nil else {
+      return try transaction(try PayloadFields(json: payload.bytes), digest: digest)
+    }
+    var fact = TransactionFact(
+      bundleID: origin.bundleID, environment: origin.environment,
+      originalTransactionID: purchase.originalTransactionID,
+      transactionID: purchase.transactionID, productID: purchase.productID,
+      type: ProductType(rawValue: ""), purchaseDate: purchase.purchaseDate,
+      signedDate: origin.signedDate, digest: digest)
+    fact.originalPurchaseDate = purchase.originalPurchaseDate
+    fact.expiresDate = purchase.expiresDate
+    fact.webOrderLineItemID = purchase.webOrderLineItemID
+    fact.subscriptionGroupID = purchase.subscriptionGroupID
+    fact.quantity = purchase.quantity
+    fact.appTransactionID = origin.appTransactionID
+    fact.ownership = purchase.ownership
+    fact.revocationDate = purchase.revocationDate
+    fact.revocationReason = purchase.revocationReason
+    fact.isUpgraded = purchase.isUpgraded ?? false
+    fact.offer = purchase.offer.map {
+      Offer(type: $0.type, identifier: $0.identifier, discountType: $0.discountType)
+    }
+    return fact
+  }
+
   /// Decodes a `JWSRenewalInfoDecodedPayload`. An `autoRenewStatus` other than 0 and 1 counts as
   /// absent (R10).
   ///

@@ -1,4 +1,5 @@
 package import EntitlementDomain
+import JSON
 
 /// Encodes one item of a legacy receipt or of an archived response as JSON, with the names of
 /// Apple's signed payloads. Receipts are then stored and decoded like all other payloads (R51).
@@ -27,136 +28,75 @@ package struct ReceiptPayload: Sendable {
     }
   }
 
-  private var members: [UInt8] = []
+  /// JSON in UTF-8.
+  package let bytes: [UInt8]
+  /// Whether decoding gives the values back without a change.
+  let isPlain: Bool
 
-  private init() {
-    // The size of a subscription purchase.
-    members.reserveCapacity(640)
-  }
-
-  private var bytes: [UInt8] {
-    [UInt8(ascii: "{")] + members + [UInt8(ascii: "}")]
+  private init(_ members: PayloadMembers) {
+    bytes = members.object
+    isPlain = members.arePlain && bytes.count <= JSONLimits.length
   }
 
   /// Encodes a purchase as a `JWSTransactionDecodedPayload`, without `type`: only the catalog knows
   /// the type.
-  package static func transaction(_ purchase: ReceiptPurchase, of origin: Origin) -> [UInt8] {
-    var payload = ReceiptPayload()
-    payload.append("originalTransactionId", purchase.originalTransactionID)
-    payload.append("transactionId", purchase.transactionID)
-    payload.append("webOrderLineItemId", purchase.webOrderLineItemID)
-    payload.append("bundleId", origin.bundleID)
-    payload.append("productId", purchase.productID)
-    payload.append("subscriptionGroupIdentifier", purchase.subscriptionGroupID)
-    payload.append("purchaseDate", purchase.purchaseDate)
-    payload.append("originalPurchaseDate", purchase.originalPurchaseDate)
-    payload.append("expiresDate", purchase.expiresDate)
-    payload.append("quantity", purchase.quantity)
-    payload.append("appAccountToken", purchase.appAccountToken)
-    payload.append("inAppOwnershipType", purchase.ownership?.rawValue)
-    payload.append("signedDate", origin.signedDate)
-    payload.append("revocationReason", purchase.revocationReason?.rawValue)
-    payload.append("revocationDate", purchase.revocationDate)
-    payload.append("isUpgraded", purchase.isUpgraded)
-    payload.append(purchase.offer)
-    payload.append("environment", origin.environment.rawValue)
-    payload.append("appTransactionId", origin.appTransactionID)
-    return payload.bytes
+  package static func transaction(_ purchase: ReceiptPurchase, of origin: Origin) -> ReceiptPayload
+  {
+    var members = PayloadMembers()
+    members.append("originalTransactionId", purchase.originalTransactionID)
+    members.append("transactionId", purchase.transactionID)
+    members.append("webOrderLineItemId", purchase.webOrderLineItemID)
+    members.append("bundleId", origin.bundleID)
+    members.append("productId", purchase.productID)
+    members.append("subscriptionGroupIdentifier", purchase.subscriptionGroupID)
+    members.append("purchaseDate", purchase.purchaseDate)
+    members.append("originalPurchaseDate", purchase.originalPurchaseDate)
+    members.append("expiresDate", purchase.expiresDate)
+    members.append("quantity", purchase.quantity)
+    members.append("appAccountToken", purchase.appAccountToken)
+    members.append("inAppOwnershipType", purchase.ownership?.rawValue)
+    members.append("signedDate", origin.signedDate)
+    members.append("revocationReason", purchase.revocationReason?.rawValue)
+    members.append("revocationDate", purchase.revocationDate)
+    members.append("isUpgraded", purchase.isUpgraded)
+    members.append(purchase.offer)
+    members.append("environment", origin.environment.rawValue)
+    members.append("appTransactionId", origin.appTransactionID)
+    return ReceiptPayload(members)
   }
 
   /// Encodes a renewal as a `JWSRenewalInfoDecodedPayload`.
-  package static func renewalInfo(_ renewal: ReceiptRenewal, of origin: Origin) -> [UInt8] {
-    var payload = ReceiptPayload()
-    payload.append("originalTransactionId", renewal.originalTransactionID)
-    payload.append("productId", renewal.productID)
-    payload.append("autoRenewProductId", renewal.autoRenewProductID)
-    payload.append("autoRenewStatus", renewal.autoRenewStatus)
-    payload.append("expirationIntent", renewal.expirationIntent?.rawValue)
-    payload.append("gracePeriodExpiresDate", renewal.gracePeriodExpiresDate)
-    payload.append("isInBillingRetryPeriod", renewal.isInBillingRetryPeriod)
-    payload.append("priceIncreaseStatus", renewal.priceIncreaseStatus?.rawValue)
-    payload.append(renewal.offer)
-    payload.append("signedDate", origin.signedDate)
-    payload.append("environment", origin.environment.rawValue)
-    payload.append("appTransactionId", origin.appTransactionID)
-    return payload.bytes
+  package static func renewalInfo(_ renewal: ReceiptRenewal, of origin: Origin) -> ReceiptPayload {
+    var members = PayloadMembers()
+    members.append("originalTransactionId", renewal.originalTransactionID)
+    members.append("productId", renewal.productID)
+    members.append("autoRenewProductId", renewal.autoRenewProductID)
+    members.append("autoRenewStatus", renewal.autoRenewStatus)
+    members.append("expirationIntent", renewal.expirationIntent?.rawValue)
+    members.append("gracePeriodExpiresDate", renewal.gracePeriodExpiresDate)
+    members.append("isInBillingRetryPeriod", renewal.isInBillingRetryPeriod)
+    members.append("priceIncreaseStatus", renewal.priceIncreaseStatus?.rawValue)
+    members.append(renewal.offer)
+    members.append("signedDate", origin.signedDate)
+    members.append("environment", origin.environment.rawValue)
+    members.append("appTransactionId", origin.appTransactionID)
+    return ReceiptPayload(members)
   }
 
   /// Encodes an `AppTransaction`.
   package static func appTransaction(
     applicationVersion: String?, originalApplicationVersion: String?,
     originalPurchaseDate: Milliseconds?, of origin: Origin
-  ) -> [UInt8] {
-    var payload = ReceiptPayload()
-    payload.append("receiptType", origin.environment.rawValue)
-    payload.append("bundleId", origin.bundleID)
-    payload.append("applicationVersion", applicationVersion)
-    payload.append("receiptCreationDate", origin.signedDate)
-    payload.append("originalPurchaseDate", originalPurchaseDate)
-    payload.append("originalApplicationVersion", originalApplicationVersion)
-    payload.append("appTransactionId", origin.appTransactionID)
-    return payload.bytes
-  }
-
-  private mutating func append(_ offer: Offer?) {
-    append("offerType", offer?.type.rawValue)
-    append("offerIdentifier", offer?.identifier)
-    append("offerDiscountType", offer?.discountType?.rawValue)
-  }
-
-  private mutating func append<Kind>(_ name: StaticString, _ identifier: Identifier<Kind>?) {
-    append(name, identifier?.rawValue)
-  }
-
-  private mutating func append(_ name: StaticString, _ moment: Milliseconds?) {
-    append(name, moment?.rawValue)
-  }
-
-  private mutating func append(_ name: StaticString, _ number: Int64?) {
-    guard let number else { return }
-    append(name: name)
-    members += String(number).utf8
-  }
-
-  private mutating func append(_ name: StaticString, _ flag: Bool?) {
-    guard let flag else { return }
-    append(name: name)
-    members += (flag ? "true" : "false").utf8
-  }
-
-  private mutating func append(_ name: StaticString, _ text: String?) {
-    guard let text else { return }
-    append(name: name)
-    members.append(UInt8(ascii: "\""))
-    guard text.utf8.contains(where: Self.isEscaped) else {
-      members += text.utf8
-      members.append(UInt8(ascii: "\""))
-      return
-    }
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        members += [UInt8(ascii: "\\"), byte]
-      case 0..<0x20:
-        let digits = Array("0123456789abcdef".utf8)
-        members += "\\u00".utf8
-        members += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      default:
-        members.append(byte)
-      }
-    }
-    members.append(UInt8(ascii: "\""))
-  }
-
-  private static func isEscaped(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-  }
-
-  private mutating func append(name: StaticString) {
-    if !members.isEmpty { members.append(UInt8(ascii: ",")) }
-    members.append(UInt8(ascii: "\""))
-    members += UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-    members += [UInt8(ascii: "\""), UInt8(ascii: ":")]
+  ) -> ReceiptPayload {
+    var members = PayloadMembers()
+    members.append("receiptType", origin.environment.rawValue)
+    members.append("bundleId", origin.bundleID)
+    members.append("applicationVersion", applicationVersion)
+    members.append("receiptCreationDate", origin.signedDate)
+    members.append("originalPurchaseDate", originalPurchaseDate)
+    members.append("originalApplicationVersion", originalApplicationVersion)
+    members.append("appTransactionId", origin.appTransactionID)
+    return ReceiptPayload(members)
   }
 }
 

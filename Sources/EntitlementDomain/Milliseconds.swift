@@ -60,18 +60,26 @@ extension Milliseconds {
   /// - Returns: nil for any other form, for a day or time that does not exist, and for a leap
   ///   second, which Unix time cannot represent.
   package init?(rfc3339 text: String) {
-    var characters = Substring(text).utf8
-    guard let year = Self.digits(4, from: &characters), Self.skip("-", in: &characters),
-      let month = Self.digits(2, from: &characters), (1...12).contains(month),
-      Self.skip("-", in: &characters),
-      let day = Self.digits(2, from: &characters), day >= 1,
+    self.init(rfc3339: text.utf8.span)
+  }
+
+  /// As ``init(rfc3339:)-(String)``, from the bytes of the text.
+  package init?(rfc3339 text: Span<UInt8>) {
+    var position = 0
+    guard let year = Self.digits(4, of: text, at: &position),
+      Self.skip("-", in: text, at: &position),
+      let month = Self.digits(2, of: text, at: &position), (1...12).contains(month),
+      Self.skip("-", in: text, at: &position),
+      let day = Self.digits(2, of: text, at: &position), day >= 1,
       day <= CivilDate.length(ofMonth: month, year: year),
-      Self.skip("Tt", in: &characters),
-      let hour = Self.digits(2, from: &characters), hour <= 23, Self.skip(":", in: &characters),
-      let minute = Self.digits(2, from: &characters), minute <= 59, Self.skip(":", in: &characters),
-      let second = Self.digits(2, from: &characters), second <= 59,
-      let fraction = Self.fraction(from: &characters),
-      let offset = Self.offset(from: &characters), characters.isEmpty
+      Self.skip("T", or: "t", in: text, at: &position),
+      let hour = Self.digits(2, of: text, at: &position), hour <= 23,
+      Self.skip(":", in: text, at: &position),
+      let minute = Self.digits(2, of: text, at: &position), minute <= 59,
+      Self.skip(":", in: text, at: &position),
+      let second = Self.digits(2, of: text, at: &position), second <= 59,
+      let fraction = Self.fraction(of: text, at: &position),
+      let offset = Self.offset(of: text, at: &position), position == text.count
     else { return nil }
     let days = CivilDate(year: year, month: month, day: day).daysSinceEpoch
     let seconds = hour * 3_600 + minute * 60 + second - offset
@@ -79,33 +87,39 @@ extension Milliseconds {
     self.init(days * Self.dayLength + seconds * Self.secondsLength + fraction)
   }
 
-  private static func skip(_ allowed: StaticString, in characters: inout Substring.UTF8View) -> Bool
-  {
-    guard let first = characters.first,
-      allowed.withUTF8Buffer({ $0.contains(first) })
-    else { return false }
-    characters.removeFirst()
+  private static func skip(
+    _ wanted: Unicode.Scalar, or other: Unicode.Scalar? = nil, in text: Span<UInt8>,
+    at position: inout Int
+  ) -> Bool {
+    guard position < text.count else { return false }
+    let found = Unicode.Scalar(text[position])
+    guard found == wanted || found == other else { return false }
+    position += 1
     return true
   }
 
-  private static func digits(_ count: Int, from characters: inout Substring.UTF8View) -> Int64? {
+  private static func digits(
+    _ count: Int, of text: Span<UInt8>, at position: inout Int
+  ) -> Int64? {
+    guard count <= text.count - position else { return nil }
     var value: Int64 = 0
     for _ in 0..<count {
-      guard let digit = characters.popFirst(), isDigit(digit) else { return nil }
-      value = value * 10 + Int64(digit - UInt8(ascii: "0"))
+      guard isDigit(text[position]) else { return nil }
+      value = value * 10 + Int64(text[position] - UInt8(ascii: "0"))
+      position += 1
     }
     return value
   }
 
   /// Reads an optional fraction of a second, in milliseconds; 0 when there is none.
-  private static func fraction(from characters: inout Substring.UTF8View) -> Int64? {
-    guard skip(".", in: &characters) else { return 0 }
+  private static func fraction(of text: Span<UInt8>, at position: inout Int) -> Int64? {
+    guard skip(".", in: text, at: &position) else { return 0 }
     var value: Int64 = 0
     var count = 0
-    while let digit = characters.first, isDigit(digit) {
-      if count < 3 { value = value * 10 + Int64(digit - UInt8(ascii: "0")) }
+    while position < text.count, isDigit(text[position]) {
+      if count < 3 { value = value * 10 + Int64(text[position] - UInt8(ascii: "0")) }
       count += 1
-      characters.removeFirst()
+      position += 1
     }
     guard count > 0 else { return nil }
     for _ in min(count, 3)..<3 { value *= 10 }
@@ -113,11 +127,13 @@ extension Milliseconds {
   }
 
   /// Reads the offset from UTC, in seconds.
-  private static func offset(from characters: inout Substring.UTF8View) -> Int64? {
-    if skip("Zz", in: &characters) { return 0 }
-    let isBehind = characters.first == UInt8(ascii: "-")
-    guard skip("+-", in: &characters), let hours = digits(2, from: &characters), hours <= 23,
-      skip(":", in: &characters), let minutes = digits(2, from: &characters), minutes <= 59
+  private static func offset(of text: Span<UInt8>, at position: inout Int) -> Int64? {
+    if skip("Z", or: "z", in: text, at: &position) { return 0 }
+    let isBehind = skip("-", in: text, at: &position)
+    guard isBehind || skip("+", in: text, at: &position),
+      let hours = digits(2, of: text, at: &position), hours <= 23,
+      skip(":", in: text, at: &position),
+      let minutes = digits(2, of: text, at: &position), minutes <= 59
     else { return nil }
     let seconds = hours * 3_600 + minutes * 60
     return isBehind ? -seconds : seconds

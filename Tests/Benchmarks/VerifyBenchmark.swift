@@ -24,6 +24,8 @@ struct VerifyBenchmark: AsyncParsableCommand, ReportingBenchmark {
   /// The number of each size; they take long to sign.
   private static let receipts = 200
   private static let purchases = [2, 20, 187]
+  /// Microseconds of processor time for each purchase of the largest receipt, at most.
+  private static let purchaseTarget = 3.0
 
   func validate() throws {
     guard (1...1_000).contains(rounds) else { throw ValidationError("--rounds takes 1 to 1000") }
@@ -58,6 +60,20 @@ struct VerifyBenchmark: AsyncParsableCommand, ReportingBenchmark {
       try await receipts.measureRound(seconds: seconds)
     }
     for table in [curve, receipts] { table.print() }
-    return [curve.part, receipts.part]
+    let purchases = Self.costs(ofEachPurchaseIn: receipts)
+    purchases.print()
+    return [curve.part, receipts.part, purchases]
+  }
+
+  /// The costs of receipts, divided by their purchases.
+  private static func costs(ofEachPurchaseIn table: VerifyTable) -> Report.Part {
+    Report.Part(
+      "receipts, for each purchase: signature, contents and facts",
+      zip(table.rows, purchases).map { row, count in
+        Figure(
+          "\(count) purchases", unit: "µs",
+          target: count == purchases.last ? .atMost(purchaseTarget) : nil,
+          values: row.costs(ofEach: count))
+      })
   }
 }

@@ -30,6 +30,11 @@ struct VerifyRow {
     rates.add(Double(count) / (started.duration(to: clock.now) / .seconds(1)))
   }
 
+  /// Microseconds of processor time for each of the equal parts of a verification.
+  func costs(ofEach count: Int) -> Measurement {
+    costs.times.reduce(into: Measurement()) { $0.add($1 / Double(count)) }
+  }
+
   /// The row as part of a JSON report.
   var figures: [Figure] {
     [

@@ -14,10 +14,9 @@ extension Receipt {
     static let originalApplicationVersion: Int64 = 19
     static let expirationDate: Int64 = 21
 
-    static let all: Set<Int64> = [
+    static let all = KnownAttributes(
       receiptType, bundleID, applicationVersion, opaqueValue, deviceHash, creationDate, purchase,
-      originalPurchaseDate, originalApplicationVersion, expirationDate,
-    ]
+      originalPurchaseDate, originalApplicationVersion, expirationDate)
   }
 
   /// Parses the content of a receipt: a DER SET of `SEQUENCE { type INTEGER, version INTEGER, value
@@ -29,23 +28,18 @@ extension Receipt {
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` for any other form, and when the receipt
   ///   type, the bundle id or the creation date is missing.
   package init(content der: [UInt8]) throws(Refusal) {
-    var reader = DERReader(der)
-    let set = try reader.next(DERTag.set, "set of attributes")
-    try reader.expectEnd(of: "set of attributes")
-    try self.init(attributes: set, in: der)
+    try self.init(attributesIn: der.indices, of: der)
   }
 
   /// - Parameter envelope: the envelope with the content.
   init(_ envelope: ReceiptEnvelope) throws(Refusal) {
-    var reader = DERReader(envelope.der, inside: envelope.content)
-    let set = try reader.next(DERTag.set, "set of attributes")
-    try reader.expectEnd(of: "set of attributes")
-    try self.init(attributes: set, in: envelope.der)
+    try self.init(attributesIn: envelope.content.contents, of: envelope.der)
   }
 
-  private init(attributes set: DERElement, in der: [UInt8]) throws(Refusal) {
-    var attributes = ReceiptAttributes(known: Attribute.all, repeatable: Attribute.purchase)
-    try attributes.read(set, in: der)
+  private init(attributesIn contents: Range<Int>, of der: [UInt8]) throws(Refusal) {
+    var attributes = ReceiptAttributes(
+      in: der, known: Attribute.all, repeatable: Attribute.purchase)
+    try attributes.read(contents, "set of attributes", of: "set of attributes")
     guard let receiptType = try attributes.text(Attribute.receiptType, "receipt type") else {
       throw Refusal(.malformed, "the receipt has no receipt type")
     }
@@ -71,7 +65,12 @@ extension Receipt {
     guard attributes.repeated.count <= VerificationLimits.receiptItems else {
       throw Refusal(.malformed, "more than \(VerificationLimits.receiptItems) purchases")
     }
-    for value in attributes.repeated { items.append(try ReceiptItem(value, in: der)) }
+    items.reserveCapacity(attributes.repeated.count)
+    var purchase = ReceiptAttributes(in: der, known: ReceiptItem.knownAttributes)
+    for value in attributes.repeated {
+      try purchase.read(value, "set of attributes of a purchase", of: "purchase")
+      items.append(try ReceiptItem(&purchase))
+    }
   }
 }
 
@@ -90,23 +89,18 @@ extension ReceiptItem {
     static let isTrialPeriod: Int64 = 1_713
     static let isInIntroductoryOfferPeriod: Int64 = 1_719
     static let promotionalOfferID: Int64 = 1_721
-
-    static let all: Set<Int64> = [
-      quantity, productID, transactionID, purchaseDate, originalTransactionID,
-      originalPurchaseDate, expiresDate, webOrderLineItemID, cancellationDate, isTrialPeriod,
-      isInIntroductoryOfferPeriod, promotionalOfferID,
-    ]
   }
 
-  /// - Parameter value: the value of attribute 17: a SET of attributes.
+  fileprivate static let knownAttributes = KnownAttributes(
+    Attribute.quantity, Attribute.productID, Attribute.transactionID, Attribute.purchaseDate,
+    Attribute.originalTransactionID, Attribute.originalPurchaseDate, Attribute.expiresDate,
+    Attribute.webOrderLineItemID, Attribute.cancellationDate, Attribute.isTrialPeriod,
+    Attribute.isInIntroductoryOfferPeriod, Attribute.promotionalOfferID)
+
+  /// - Parameter attributes: the SET in the value of attribute 17.
   /// - Throws: ``Refusal`` with ``Verdict/malformed``. Missing fields are not an error.
-  init(_ value: DERElement, in der: [UInt8]) throws(Refusal) {
+  fileprivate init(_ attributes: inout ReceiptAttributes) throws(Refusal) {
     self.init()
-    var reader = DERReader(der, inside: value)
-    let set = try reader.next(DERTag.set, "set of attributes of a purchase")
-    try reader.expectEnd(of: "purchase")
-    var attributes = ReceiptAttributes(known: Attribute.all)
-    try attributes.read(set, in: der)
     quantity = try attributes.integer(Attribute.quantity, "quantity")
     productID = try attributes.text(Attribute.productID, "product id").map(ProductID.init(_:))
     transactionID = try attributes.text(Attribute.transactionID, "transaction id")

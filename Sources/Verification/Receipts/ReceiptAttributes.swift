@@ -1,37 +1,61 @@
 import EntitlementDomain
 
 /// The attributes of a receipt or of one of its purchases, by type. Only positions are stored;
-/// values are parsed on demand.
+/// values are parsed on demand. It serves one set of attributes after the other, so that a receipt
+/// with many purchases needs no memory for each of them.
 struct ReceiptAttributes {
-  private let known: Set<Int64>
+  private let known: KnownAttributes
   private let repeatable: Int64?
-  private var der: [UInt8] = []
-  private var values: [Int64: DERElement] = [:]
-  /// The values of the repeatable type, in order.
-  private(set) var repeated: [DERElement] = []
+  private let der: [UInt8]
+  /// Reads the attributes and their values.
+  private var reader: DERReader
+  /// The contents of the value of each known type, by ``KnownAttributes/index(of:)``.
+  private var values: [Range<Int>]
+  /// A bit for each of ``values`` that is present.
+  private var present: UInt64 = 0
+  /// The contents of the values of the repeatable type, in order.
+  private(set) var repeated: [Range<Int>] = []
   /// Attributes of unknown types, in order.
   private(set) var unknown: [ReceiptAttribute] = []
 
   /// - Parameters:
+  ///   - der: the bytes of the receipt.
   ///   - known: the known types.
   ///   - repeatable: the type that may occur more than once.
-  init(known: Set<Int64>, repeatable: Int64? = nil) {
+  init(in der: [UInt8], known: KnownAttributes, repeatable: Int64? = nil) {
+    self.der = der
     self.known = known
     self.repeatable = repeatable
+    reader = DERReader(der)
+    values = Array(repeating: 0..<0, count: KnownAttributes.width)
   }
 
+  /// Reads a set of attributes, in place of the one before.
+  ///
+  /// - Parameters:
+  ///   - contents: exactly one SET.
+  ///   - set: its name, for messages.
+  ///   - container: the name of what ends with it, for messages.
   /// - Throws: ``Refusal`` with ``Verdict/malformed``.
-  mutating func read(_ set: DERElement, in der: [UInt8]) throws(Refusal) {
-    self.der = der
-    var reader = DERReader(der, inside: set)
+  mutating func read(
+    _ contents: Range<Int>, _ set: StaticString, of container: StaticString
+  ) throws(Refusal) {
+    reader.enter(contents)
+    let attributes = try reader.next(DERTag.set, set).contents
+    try reader.expectEnd(of: container)
+    present = 0
+    repeated = []
+    unknown = []
     var count = 0
+    reader.enter(attributes)
     while !reader.isAtEnd {
       let attribute = try reader.next(DERTag.sequence, "attribute")
-      var fields = DERReader(der, inside: attribute)
-      let type = try fields.integer("type of an attribute")
-      let version = try fields.integer("version of an attribute")
-      let value = try fields.next(DERTag.octetString, "value of an attribute")
-      try fields.expectEnd(of: "attribute")
+      reader.enter(attribute.contents)
+      let type = try reader.integer("type of an attribute")
+      let version = try reader.integer("version of an attribute")
+      let value = try reader.next(DERTag.octetString, "value of an attribute").contents
+      try reader.expectEnd(of: "attribute")
+      reader.enter(attribute.range.upperBound..<attributes.upperBound)
       if type == repeatable {
         repeated.append(value)
         continue
@@ -41,31 +65,34 @@ struct ReceiptAttributes {
         throw Refusal(
           .malformed, "more than \(VerificationLimits.receiptAttributes) attributes")
       }
-      if !known.contains(type) {
-        let bytes = Array(der[value.contents])
-        unknown.append(ReceiptAttribute(type: type, version: version, value: bytes))
-      } else if values.updateValue(value, forKey: type) != nil {
+      guard let index = known.index(of: type) else {
+        unknown.append(ReceiptAttribute(type: type, version: version, value: Array(der[value])))
+        continue
+      }
+      guard present & 1 << index == 0 else {
         throw Refusal(.malformed, "attribute \(type) occurs twice")
       }
+      present |= 1 << index
+      values[index] = value
     }
   }
 
   /// The value as received; empty if it is absent.
   func bytes(_ type: Int64) -> [UInt8] {
-    values[type].map { Array(der[$0.contents]) } ?? []
+    contents(type).map { Array(der[$0]) } ?? []
   }
 
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not text.
-  func text(_ type: Int64, _ name: StaticString) throws(Refusal) -> String? {
-    guard var reader = reader(type) else { return nil }
+  mutating func text(_ type: Int64, _ name: StaticString) throws(Refusal) -> String? {
+    guard enter(type) else { return nil }
     let text = try reader.text(name)
     try reader.expectEnd(of: name)
     return text
   }
 
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not an integer of 64 bits.
-  func integer(_ type: Int64, _ name: StaticString) throws(Refusal) -> Int64? {
-    guard var reader = reader(type) else { return nil }
+  mutating func integer(_ type: Int64, _ name: StaticString) throws(Refusal) -> Int64? {
+    guard enter(type) else { return nil }
     let value = try reader.integer(name)
     try reader.expectEnd(of: name)
     return value
@@ -74,7 +101,7 @@ struct ReceiptAttributes {
   /// An integer as a flag: 0 or 1; nil for any other value.
   ///
   /// - Throws: as ``integer(_:_:)``.
-  func flag(_ type: Int64, _ name: StaticString) throws(Refusal) -> Bool? {
+  mutating func flag(_ type: Int64, _ name: StaticString) throws(Refusal) -> Bool? {
     switch try integer(type, name) {
     case 0: false
     case 1: true
@@ -83,17 +110,53 @@ struct ReceiptAttributes {
   }
 
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not an RFC 3339 date.
-  func moment(_ type: Int64, _ name: StaticString) throws(Refusal) -> Milliseconds? {
-    guard let text = try text(type, name) else { return nil }
-    guard let moment = Milliseconds(rfc3339: text) else {
+  mutating func moment(_ type: Int64, _ name: StaticString) throws(Refusal) -> Milliseconds? {
+    guard enter(type) else { return nil }
+    let text = try reader.textOctets(name)
+    try reader.expectEnd(of: name)
+    guard !text.isEmpty else { return nil }
+    guard let moment = Milliseconds(rfc3339: der.span.extracting(text)) else {
       throw Refusal(.malformed, "the \(name) is not a date")
     }
     return moment
   }
 
-  /// Nil when the attribute is absent or its value is empty.
-  private func reader(_ type: Int64) -> DERReader? {
-    guard let value = values[type], !value.contents.isEmpty else { return nil }
-    return DERReader(der, inside: value)
+  /// Starts to read a value.
+  ///
+  /// - Returns: false when the attribute is absent or its value is empty.
+  private mutating func enter(_ type: Int64) -> Bool {
+    guard let contents = contents(type), !contents.isEmpty else { return false }
+    reader.enter(contents)
+    return true
+  }
+
+  private func contents(_ type: Int64) -> Range<Int>? {
+    guard let index = known.index(of: type), present & 1 << index != 0 else { return nil }
+    return values[index]
+  }
+}
+
+/// The known types of a set of attributes. They are close to each other, so that their values need no
+/// hash table.
+struct KnownAttributes: Sendable {
+  /// All types are below the first one and this.
+  static let width = UInt64.bitWidth
+  private let first: Int64
+  private let types: UInt64
+
+  /// - Parameters:
+  ///   - first: the lowest type.
+  ///   - others: each less than ``width`` above it.
+  init(_ first: Int64, _ others: Int64...) {
+    self.first = first
+    types = others.reduce(1) { $0 | 1 << UInt64($1 - first) }
+  }
+
+  /// - Returns: a number below ``width``; nil for an unknown type.
+  func index(of type: Int64) -> Int? {
+    // A lower type wraps to a large number.
+    let offset = UInt64(bitPattern: type &- first)
+    guard offset < UInt64(Self.width), types >> offset & 1 == 1 else { return nil }
+    return Int(offset)
   }
 }

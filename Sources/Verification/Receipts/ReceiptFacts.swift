@@ -2,8 +2,8 @@ import AppStorePayloads
 import Cryptography
 import EntitlementDomain
 
-/// Converts a receipt or an archived response to facts. Each fact gets a JSON payload, which is
-/// read by the same decoder as the payload of a JWS.
+/// Converts a receipt or an archived response to facts. Each fact gets a JSON payload, from which the
+/// decoder of the payloads of a JWS reads the same fact.
 struct ReceiptFacts {
   /// The document that proves the facts, shared by all of them.
   private let document: [UInt8]
@@ -27,17 +27,32 @@ struct ReceiptFacts {
   /// Receipts have no app transaction id. The id of the oldest purchase replaces it, which stays
   /// the same as long as that purchase is in the receipt. Ids are increasing numbers.
   private static func alias(of receipt: Receipt, _ authority: FactAuthority) -> AppTransactionID? {
-    let identifiers = receipt.items.compactMap {
-      $0.originalTransactionID?.rawValue ?? $0.transactionID?.rawValue
+    var oldest: String?
+    for item in receipt.items {
+      guard let identifier = item.originalTransactionID?.rawValue ?? item.transactionID?.rawValue
+      else { continue }
+      if oldest.map({ Self.isOlder(identifier, than: $0) }) ?? true { oldest = identifier }
     }
-    let oldest = identifiers.min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
     let prefix = authority == .receipt ? "receipt:" : "archive:"
     return oldest.map { AppTransactionID(prefix + $0) }
   }
 
+  private static func isOlder(_ identifier: String, than other: String) -> Bool {
+    (identifier.utf8.count, identifier) < (other.utf8.count, other)
+  }
+
+  /// The fact of the app, then of each purchase in order.
+  func all(_ receipt: Receipt) -> [Result<SignedFact, Refusal>] {
+    var facts: [Result<SignedFact, Refusal>] = []
+    facts.reserveCapacity(receipt.items.count + 1)
+    facts.append(app(receipt))
+    for item in receipt.items { facts.append(transaction(item.purchase)) }
+    return facts
+  }
+
   /// The fact of the app itself.
   func app(_ receipt: Receipt) -> Result<SignedFact, Refusal> {
-    fact(
+    decoded(
       .appTransaction,
       ReceiptPayload.appTransaction(
         applicationVersion: receipt.applicationVersion,
@@ -47,26 +62,45 @@ struct ReceiptFacts {
 
   /// - Returns: a failure with ``Verdict/malformed`` when a required field is missing.
   func transaction(_ purchase: Result<ReceiptPurchase, Refusal>) -> Result<SignedFact, Refusal> {
-    purchase.flatMap { fact(.transaction, ReceiptPayload.transaction($0, of: origin)) }
+    purchase.flatMap { purchase in
+      let payload = ReceiptPayload.transaction(purchase, of: origin)
+      return fact(payload) { (digest) throws(PayloadError) in
+        var fact = try PayloadDecoder.transaction(
+          purchase, of: origin, in: payload, digest: digest)
+        fact.authority = authority
+        return .transaction(fact)
+      }
+    }
   }
 
   func renewalInfo(_ renewal: Result<ReceiptRenewal, Refusal>) -> Result<SignedFact, Refusal> {
-    renewal.flatMap { fact(.renewalInfo, ReceiptPayload.renewalInfo($0, of: origin)) }
+    renewal.flatMap { decoded(.renewalInfo, ReceiptPayload.renewalInfo($0, of: origin)) }
   }
 
-  private func fact(_ kind: FactKind, _ payload: [UInt8]) -> Result<SignedFact, Refusal> {
+  private func decoded(
+    _ kind: FactKind, _ payload: ReceiptPayload
+  ) -> Result<SignedFact, Refusal> {
+    fact(payload) { (digest) throws(PayloadError) in
+      var fact = try PayloadDecoder.fact(
+        kind: kind, payload: payload.bytes, digest: digest, bundleID: origin.bundleID)
+      fact.authority = authority
+      return fact
+    }
+  }
+
+  /// - Parameter read: makes the fact of a payload with this digest.
+  private func fact(
+    _ payload: ReceiptPayload, _ read: (PayloadDigest) throws(PayloadError) -> Fact
+  ) -> Result<SignedFact, Refusal> {
     let digest: PayloadDigest
     do {
-      digest = PayloadDigest(words: try SHA256.digest(of: payload).words)
+      digest = PayloadDigest(words: try SHA256.digest(of: payload.bytes).words)
     } catch {
       return .failure(Refusal(error, as: .retryable, in: "receipt"))
     }
     do {
-      var fact = try PayloadDecoder.fact(
-        kind: kind, payload: payload, digest: digest, bundleID: origin.bundleID)
-      fact.authority = authority
-      let signed = SignedPayload(payload: payload, proof: .document(document))
-      return .success(SignedFact(fact: fact, signed: signed))
+      let signed = SignedPayload(payload: payload.bytes, proof: .document(document))
+      return .success(SignedFact(fact: try read(digest), signed: signed))
     } catch {
       return .failure(Refusal(error, in: "receipt"))
     }

@@ -37,10 +37,7 @@ package final class ReceiptVerifier: Sendable {
     if let deviceIdentifier { try receipt.checkDevice(deviceIdentifier) }
     let facts = try ReceiptFacts(
       of: receipt, in: envelope.der, authority: .receipt, signedDate: receipt.creationDate)
-    return VerifiedReceipt(
-      receipt: receipt,
-      facts: [facts.app(receipt)] + receipt.items.map { facts.transaction($0.purchase) },
-      chains: [signer.chain])
+    return VerifiedReceipt(receipt: receipt, facts: facts.all(receipt), chains: [signer.chain])
   }
 
   /// Returns the signer after verifying its signature over the content.

@@ -41,13 +41,8 @@ struct DERNode: Hashable {
   static func empty(_ tag: UInt8) -> DERNode { DERNode(tag, [UInt8]()) }
 
   static func integer(_ value: Int) -> DERNode {
-    var bytes = [UInt8(truncatingIfNeeded: value)]
-    var rest = value >> 8
-    while rest > 0 {
-      bytes.insert(UInt8(truncatingIfNeeded: rest), at: 0)
-      rest >>= 8
-    }
-    if value >= 0, bytes[0] & 0x80 != 0 { bytes.insert(0, at: 0) }
+    var bytes = withUnsafeBytes(of: value.bigEndian) { Array($0) }
+    while bytes.count > 1, bytes[0] == (bytes[1] & 0x80 == 0 ? 0x00 : 0xFF) { bytes.removeFirst() }
     return DERNode(0x02, bytes)
   }
 

@@ -107,6 +107,21 @@ struct ReceiptContentTests {
         == [ReceiptAttribute(type: 1_722, version: 1, value: [7])])
   }
 
+  @Test func `types beside those that are known are not known`() throws {
+    // The numbers before the first and after the last, and far away from them.
+    let types = [-1, -1_702, 64, 1_700, 1_701, 1_765, .min, .min + 1_701, .max, 1 << 32]
+    let receipt = try receipt(
+      types.reduce(workshop) { $0.adding(.init(type: $1, value: [1])) })
+    #expect(receipt.unknownAttributes.map(\.type) == types.map { Int64($0) })
+    let others = [-1, 0, 17, 1_637, 1_700, 1_707, 1_765, .min, .min + 1_701, .max]
+    let item = try self.receipt(
+      workshop.with(
+        .purchase(
+          others.reduce(ReceiptWorkshop.purchase) { $0.adding(.init(type: $1, value: [1])) }))
+    ).items.first
+    #expect(item?.unknownAttributes.map(\.type) == others.map { Int64($0) })
+  }
+
   @Test func `what a receipt cannot be without`() throws {
     for type in [0, 2, 12] {
       try expectMalformed(workshop.without(type).encoded, "without \(type)")
