@@ -16,9 +16,13 @@ struct PayloadMembers {
 
   /// The object with the members so far.
   var object: [UInt8] {
-    var object = Array(bytes[..<(count + 1)])
-    object[count] = UInt8(ascii: "}")
-    return object
+    [UInt8](unsafeUninitializedCapacity: count + 1) { output, written in
+      written = bytes.withUnsafeBufferPointer { bytes in
+        output.update(fromContentsOf: UnsafeBufferPointer(rebasing: bytes[..<count]))
+      }
+      output[written] = UInt8(ascii: "}")
+      written += 1
+    }
   }
 
   mutating func append(_ offer: Offer?) {
@@ -48,10 +52,10 @@ struct PayloadMembers {
   }
 
   mutating func append(_ name: StaticString, _ text: String?) {
-    guard var text else { return }
+    guard let text else { return }
     arePlain = arePlain && !text.isEmpty
     var isEscaped = false
-    text.withUTF8 { text in
+    text.utf8.span.withUnsafeBufferPointer { text in
       // An escape has six characters at most.
       append(name, maximumLength: 6 * text.count + 2) { output in
         var end = Self.copy(text, to: output + 1)

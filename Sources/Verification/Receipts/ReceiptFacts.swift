@@ -28,8 +28,10 @@ struct ReceiptFacts {
   /// the same as long as that purchase is in the receipt. Ids are increasing numbers.
   private static func alias(of receipt: Receipt, _ authority: FactAuthority) -> AppTransactionID? {
     var oldest: String?
-    for item in receipt.items {
-      guard let identifier = item.originalTransactionID?.rawValue ?? item.transactionID?.rawValue
+    for index in receipt.items.indices {
+      guard
+        let identifier = receipt.items[index].originalTransactionID?.rawValue
+          ?? receipt.items[index].transactionID?.rawValue
       else { continue }
       if oldest.map({ Self.isOlder(identifier, than: $0) }) ?? true { oldest = identifier }
     }
@@ -46,7 +48,10 @@ struct ReceiptFacts {
     var facts: [Result<SignedFact, Refusal>] = []
     facts.reserveCapacity(receipt.items.count + 1)
     facts.append(app(receipt))
-    for item in receipt.items { facts.append(transaction(item.purchase)) }
+    // By index: a copy of an item retains all of its texts.
+    for index in receipt.items.indices {
+      facts.append(transaction(receipt.items[index].purchase))
+    }
     return facts
   }
 

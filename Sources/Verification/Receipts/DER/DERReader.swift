@@ -41,6 +41,8 @@ package struct DERReader: Sendable {
   /// Reads the next element.
   ///
   /// - Throws: ``Refusal``, also at the end.
+  // Inlined, as its callers here: an element is then a few registers.
+  @inline(__always)
   package mutating func next() throws(Refusal) -> DERElement {
     let start = position
     guard start < end else { throw Self.malformed("unexpected end") }
@@ -67,6 +69,7 @@ package struct DERReader: Sendable {
   ///
   /// - Parameter name: the name of the value, for messages.
   /// - Throws: ``Refusal``.
+  @inline(__always)
   package mutating func next(
     _ tag: UInt8, _ name: StaticString
   ) throws(Refusal) -> DERElement {
@@ -141,12 +144,11 @@ extension DERReader {
       throw Refusal(.malformed, "the \(name) is an integer without a value")
     }
     let first = bytes[octets.lowerBound]
-    if octets.count > 1 {
-      // The first octet is redundant: the sign is the same without it.
-      let isPadded = first == (bytes[octets.lowerBound + 1] & 0x80 == 0 ? 0x00 : 0xFF)
-      guard !isPadded else {
-        throw Refusal(.malformed, "the \(name) is an integer that is not in its shortest form")
-      }
+    guard octets.count > 1 else { return Int64(Int8(bitPattern: first)) }
+    // A first octet is redundant if the sign is the same without it.
+    let isPadded = first == (bytes[octets.lowerBound + 1] & 0x80 == 0 ? 0x00 : 0xFF)
+    guard !isPadded else {
+      throw Refusal(.malformed, "the \(name) is an integer that is not in its shortest form")
     }
     guard octets.count <= 8 else {
       throw Refusal(.malformed, "the \(name) is an integer that does not fit 64 bits")
@@ -178,14 +180,17 @@ extension DERReader {
       throw Refusal(.malformed, "the \(name) is not text")
     }
     let octets = try next().contents
-    var containsNUL = false
-    var bits: UInt8 = 0
-    for index in octets {
-      containsNUL = containsNUL || bytes[index] == 0
-      bits |= bytes[index]
+    let (containsNUL, isASCII) = bytes.withUnsafeBufferPointer { bytes in
+      var lowest: UInt8 = .max
+      var bits: UInt8 = 0
+      for octet in UnsafeBufferPointer(rebasing: bytes[octets]) {
+        lowest = min(lowest, octet)
+        bits |= octet
+      }
+      return (lowest == 0, bits < 0x80)
     }
     guard !containsNUL else { throw Refusal(.malformed, "the \(name) contains a NUL") }
-    guard bits < 0x80 || tag == DERTag.utf8String && isUTF8(octets) else {
+    guard isASCII || tag == DERTag.utf8String && isUTF8(octets) else {
       throw Refusal(.malformed, "the \(name) is not validly encoded text")
     }
     return octets
