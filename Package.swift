@@ -62,6 +62,7 @@ let package = Package(
       name: "CProtobufC", pkgConfig: "libprotobuf-c", providers: [.apt(["libprotobuf-c-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .target(name: "CEntitleMessages", dependencies: ["CProtobufC"]),
 
     // The rules: facts, catalog and evaluation, without any I/O.
@@ -113,17 +114,22 @@ let package = Package(
       name: "TraceExport",
       dependencies: ["OutboundHTTP", "Traces", tracing, logging, nio.http]),
 
-    // What is kept: the store protocol, what a write decides, and the two implementations.
+    // What is kept: the stored form of payloads, the store protocol, what a write decides, and the two
+    // implementations.
+    .target(
+      name: "PayloadCompression", dependencies: ["CZstd", "Cryptography", "Locks"],
+      resources: [.embedInCode("Dictionaries")]),
     .target(
       name: "EntitlementStore",
       dependencies: [
-        "AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "Traces", "Workers",
-        tracing,
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "PayloadCompression",
+        "Traces", "Workers", tracing,
       ]),
     .target(
       name: "SQLiteStore",
       dependencies: [
-        "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore", "Workers",
+        "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore",
+        "PayloadCompression", "Workers", logging,
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
 
@@ -131,7 +137,8 @@ let package = Package(
       name: "PostgresStore",
       dependencies: [
         "AppStorePayloads", "CPostgres", "Cryptography", "EntitlementDomain", "EntitlementStore",
-        "Locks", "Workers", logging, .product(name: "DequeModule", package: "swift-collections"),
+        "Locks", "PayloadCompression", "Workers", logging,
+        .product(name: "DequeModule", package: "swift-collections"),
       ],
       resources: [.embedInCode("Migrations")]),
     .target(
@@ -240,7 +247,7 @@ let package = Package(
         "AccessControl", "AppStorePayloads", "CatalogFiles", "ClientOptions", "Cryptography",
         "EntitlementDomain",
         "EntitlementStore", "Framing", "JSON", "PostgresStore", "Programs", "RPCClient",
-        "Scenarios", "Verification", "Wire", "YAMLFiles",
+        "SQLiteStore", "Scenarios", "Verification", "Wire", "YAMLFiles",
         argumentParser,
       ]),
     .target(
@@ -356,7 +363,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain", "Framing", "JSON",
-        "StoreSimulator", "Verification", "Wire", nio.core,
+        "PayloadCompression", "StoreSimulator", "Verification", "Wire", nio.core,
       ],
       path: "Tests/FuzzTargets"),
     .testTarget(
@@ -390,6 +397,12 @@ let package = Package(
     .testTarget(
       name: "EvaluationPropertyTests",
       dependencies: ["EntitlementDomain", "TestSupport", "Wire", nio.core]),
+    .testTarget(
+      name: "PayloadCompressionTests",
+      dependencies: [
+        "Cryptography", "EntitlementDomain", "PayloadCompression", "StoreSimulator",
+        "TestSupport",
+      ]),
     .testTarget(
       name: "CryptographyTests", dependencies: ["COpenSSL", "Cryptography", "TestSupport"]),
     .testTarget(
@@ -435,8 +448,9 @@ let package = Package(
     .testTarget(
       name: "SQLiteStoreTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "SQLiteStore", "StoreConformance", "TestSupport",
-        "Workers", .product(name: "GRDB", package: "GRDB.swift"),
+        "EntitlementDomain", "EntitlementStore", "PayloadCompression", "SQLiteStore",
+        "StoreConformance", "TestSupport", "Workers",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
       name: "EntitlementStoreTests",
@@ -445,7 +459,8 @@ let package = Package(
       name: "PostgresStoreTests",
       dependencies: [
         "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore",
-        "PostgresStore", "StoreConformance", "TestSupport", "Workers", logging,
+        "PayloadCompression", "PostgresStore", "StoreConformance", "TestSupport", "Workers",
+        logging,
       ]),
     .testTarget(
       name: "WireTests",

@@ -8,7 +8,7 @@ LOGS="$ROOT/.build/logs"
 readonly ROOT SCRIPT LOGS
 
 # Libraries that a build links.
-readonly BUILD_PACKAGES=(pkg-config libssl-dev libsqlite3-dev libpq-dev libprotobuf-c-dev)
+readonly BUILD_PACKAGES=(pkg-config libssl-dev libsqlite3-dev libpq-dev libprotobuf-c-dev libzstd-dev)
 # A PostgreSQL server, psql and pgbench.
 readonly POSTGRES_PACKAGES=(postgresql)
 # Further packages for the tests: a stock ttrpc client in Go, and the compiler for its messages. The

@@ -38,6 +38,9 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
 /// Compares identifiers of all kinds by their bytes. The functions are declared to read only: the
 /// compiler then omits the retains and releases of the strings that it passes to them. They would take
 /// more time than the comparison.
+///
+/// The compiler does not check that declaration. Such a function may only have borrowed parameters and a
+/// result without references, and must change nothing that others can see: no cache, no counter, no log.
 @usableFromInline
 enum IdentifierBytes {
   @inline(never)

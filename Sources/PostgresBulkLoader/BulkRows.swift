@@ -6,6 +6,8 @@ struct BulkRows {
   /// The id of the header of all facts.
   private let header: Int64
   private var tables: BulkTableBuffers
+  /// With the shipped dictionary: the database is new.
+  private let vault = PayloadVault()
   /// Hints of the current customer, to skip duplicates: facts of one target share most of their
   /// hints.
   private var hints: Set<[String]> = []
@@ -103,6 +105,7 @@ struct BulkRows {
     }
     let target = Self.name(of: write.target)
     let precedence = write.signed.fact.precedence
+    let payload = vault.stored(write.signed.signed.payload)
     tables.row(.facts) { [header] text in
       text.add(target)
       text.add(Int64(fact.key.kind.rawValue))
@@ -117,7 +120,7 @@ struct BulkRows {
       text.add(write.hints.previousChain?.rawValue)
       text.add(bytes: precedence.digest.bytes)
       text.add(bytes: signature)
-      text.add(bytes: write.signed.signed.payload)
+      text.add(bytes: payload)
     }
     if fact.key.kind == .transaction {
       tables.row(.transactions) { text in

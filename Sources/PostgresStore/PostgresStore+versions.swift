@@ -11,11 +11,17 @@ extension PostgresStore {
   package func addStoredVersions(limit: Int) async throws(StoreError) -> Int? {
     let meta = try await query(VersionStatements.position, [])
     guard let position = try meta.optionalString(0, 0) else { return nil }
-    let rows = try await query(
-      VersionStatements.notifications, [.text(position), .int64(Int64(max(1, limit)))])
-    var facts: [SignedFact] = []
-    for row in 0..<rows.count {
-      facts += try NotificationFacts.facts(inside: try rows.data(row, 1))
+    let (rows, facts) = try await dictionaries.retrying { () async throws(StoreError) in
+      let rows = try await query(
+        VersionStatements.notifications, [.text(position), .int64(Int64(max(1, limit)))])
+      var facts: [SignedFact] = []
+      for row in 0..<rows.count {
+        facts += try NotificationFacts.facts(
+          inside: try dictionaries.vault.payload(
+            of: try rows.data(row, 1), digest: try rows.digest(row, 2),
+            header: try rows.optionalData(row, 3)))
+      }
+      return (rows, facts)
     }
     if !facts.isEmpty { try await addVersions(facts) }
     let last = rows.count > 0 ? try rows.string(rows.count - 1, 0) : nil
@@ -106,7 +112,10 @@ enum VersionStatements {
   /// `$1` the UUID to continue after, `$2` the limit.
   static let notifications = PostgresStatement(
     """
-    SELECT notifications.uuid, notifications.payload FROM notifications
+    SELECT notifications.uuid, notifications.payload, notifications.digest, headers.bytes
+    FROM notifications LEFT JOIN LATERAL (
+      SELECT headers.bytes FROM headers WHERE headers.id = notifications.header OFFSET 0)
+      AS headers ON true
     WHERE notifications.uuid > $1::text ORDER BY notifications.uuid LIMIT $2::bigint
     """, name: "notifications_for_versions")
 

@@ -51,7 +51,8 @@ extension Database {
     let rows =
       switch target {
       case .chain(let id): try rows(.historyOfChain, [scopeID, id.stored])
-      case .appTransaction(let id): try rows(.historyOfAppTransaction, [scopeID, id.stored])
+      case .appTransaction(let id):
+        try rows(.historyOfAppTransaction, [scopeID, id.stored, id.stored])
       }
     return try rows.map { try Self.linkEvent($0) }
   }
@@ -95,8 +96,10 @@ extension Database {
 }
 
 extension Database {
-  func receivedNotification(_ uuid: NotificationUUID) throws -> ReceivedNotification? {
-    var proofs = ProofReader(database: self)
+  func receivedNotification(
+    _ uuid: NotificationUUID, _ vault: PayloadVault
+  ) throws -> ReceivedNotification? {
+    var proofs = ProofReader(database: self, vault: vault)
     return try row(.signedNotification, [uuid.stored]).map {
       try Self.receivedNotification($0, &proofs)
     }
@@ -151,13 +154,14 @@ extension Database {
     _ row: Row, _ proofs: inout ProofReader
   ) throws -> ReceivedNotification {
     let record = try record(row)
-    let payload = try row.bytes(9)
-    try StoredPayload.check(payload, digest: record.digest)
+    let header = try proofs.header(row[11])
+    let payload = try proofs.vault.checkedPayload(
+      of: row.bytes(9), digest: record.digest, header: header)
     return ReceivedNotification(
       notification: SignedNotification(
         record: record,
         signed: SignedPayload(
-          header: try proofs.header(row[11]), payload: payload, signature: try row.bytes(10))),
+          header: header, payload: payload, signature: try row.bytes(10))),
       receivedAt: Milliseconds(row[8]))
   }
 

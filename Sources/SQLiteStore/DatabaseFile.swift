@@ -120,6 +120,16 @@ final class DatabaseFile: Sendable {
 
   // MARK: Names
 
+  /// The path of a file that exists, absolute and without symbolic links.
+  ///
+  /// - Throws: ``StoreError/Code/missing``; ``StoreError/Code/internalFault`` when the path cannot be
+  ///   used.
+  static func existing(_ path: String) throws(StoreError) -> String {
+    let path = try resolve(path)
+    guard identity(of: path) != nil else { throw missing("does not exist") }
+    return path
+  }
+
   private static func resolve(_ path: String) throws(StoreError) -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw StoreError(.internalFault, "the database path is empty or contains a NUL character")

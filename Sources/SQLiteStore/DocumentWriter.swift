@@ -1,4 +1,5 @@
 import EntitlementDomain
+import EntitlementStore
 import GRDB
 
 /// Stores legacy receipts and archived responses, each once, for the facts of one write.
@@ -12,12 +13,14 @@ struct DocumentWriter {
   }
 
   let database: Database
+  private let vault: PayloadVault
   /// Documents that this write has stored. All facts of a receipt share one, so it is hashed once.
   /// There are seldom two.
   private var interned: [(bytes: [UInt8], id: Int64)] = []
 
-  init(database: Database) {
+  init(database: Database, vault: PayloadVault) {
     self.database = database
+    self.vault = vault
   }
 
   mutating func storedProof(_ proof: SignedPayload.Proof) throws -> StoredProof {
@@ -35,7 +38,7 @@ struct DocumentWriter {
   private mutating func documentID(of bytes: [UInt8]) throws -> Int64 {
     // Facts of one document usually share the array, so this compares two pointers.
     if let known = interned.first(where: { $0.bytes == bytes }) { return known.id }
-    let id = try database.internedDocumentID(bytes)
+    let id = try database.internedDocumentID(bytes, vault)
     interned.append((bytes, id))
     return id
   }

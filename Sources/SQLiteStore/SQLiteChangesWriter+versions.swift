@@ -38,8 +38,8 @@ extension SQLiteChangesWriter {
           .insertVersion,
           [
             statement.bytes.stored, signed.fact.authority.rawValue,
-            database.internedHeaderID(header), signed.signed.payload.stored, signature.stored,
-            scopeID, fact.key.kind.rawValue, fact.key.identifier.stored,
+            database.internedHeaderID(header), vault.stored(signed.signed.payload).stored,
+            signature.stored, scopeID, fact.key.kind.rawValue, fact.key.identifier.stored,
           ])
       }
     }

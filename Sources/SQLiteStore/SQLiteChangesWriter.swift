@@ -6,6 +6,7 @@ import GRDB
 struct SQLiteChangesWriter {
   let database: Database
   let scopes: SQLiteScopeCache
+  let vault: PayloadVault
   let changes: LedgerChanges
   private let numbering: ChangeNumbering
   private var accounts: [ScopedAccount: StoredAccount] = [:]
@@ -22,24 +23,30 @@ struct SQLiteChangesWriter {
   }
 
   /// Runs a ledger on the stored rows and writes its changes.
+  ///
+  /// - Parameter vault: compresses and expands payloads.
   static func write<Decision>(
-    to database: Database, auditedBy trail: AuditTrail = AuditTrail(node: ""),
+    to database: Database, vault: PayloadVault, auditedBy trail: AuditTrail = AuditTrail(node: ""),
     _ decide: (inout Ledger<SQLiteLedgerReader>) throws -> Decision
   ) throws -> Written<Decision> {
     let scopes = SQLiteScopeCache(database: database)
-    var ledger = Ledger(reader: SQLiteLedgerReader(database: database, scopes: scopes))
+    var ledger = Ledger(
+      reader: SQLiteLedgerReader(database: database, scopes: scopes, vault: vault))
     let decision = try decide(&ledger)
     var writer = try SQLiteChangesWriter(
-      database: database, scopes: scopes, changes: ledger.changes)
+      database: database, scopes: scopes, vault: vault, changes: ledger.changes)
     try writer.write()
     return Written(
       decision: decision, numbering: writer.numbering, isChanged: !ledger.changes.changes.isEmpty,
       entries: try database.write(ledger.changes.audits, by: trail, scopes))
   }
 
-  private init(database: Database, scopes: SQLiteScopeCache, changes: LedgerChanges) throws {
+  private init(
+    database: Database, scopes: SQLiteScopeCache, vault: PayloadVault, changes: LedgerChanges
+  ) throws {
     self.database = database
     self.scopes = scopes
+    self.vault = vault
     self.changes = changes
     // There is one writer, and it uses every number that it takes.
     let base = changes.changes.isEmpty ? 0 : try database.feedEnd()
@@ -190,7 +197,7 @@ struct SQLiteChangesWriter {
   // MARK: Facts
 
   private mutating func writeFacts() throws {
-    var documents = DocumentWriter(database: database)
+    var documents = DocumentWriter(database: database, vault: vault)
     try writeFormerVersions()
     for (fact, write) in changes.facts {
       let signed = write.signed
@@ -206,7 +213,7 @@ struct SQLiteChangesWriter {
           chainRowID, write.hints.appTransactionID?.stored, write.hints.appAccountToken?.stored,
           write.hints.previousChain?.stored, precedence.authority.rawValue,
           precedence.signedDate.rawValue, precedence.isRevoked, precedence.isUpgraded,
-          precedence.digest.stored, proof.headerID, signed.signed.payload.stored,
+          precedence.digest.stored, proof.headerID, vault.stored(signed.signed.payload).stored,
           proof.signature.stored, proof.documentID, write.history?.encoded.stored,
           scopes.interned(fact.scope), fact.key.kind.rawValue, fact.key.identifier.stored,
         ])
@@ -272,7 +279,8 @@ extension SQLiteChangesWriter {
         record.uuid.stored, record.scope.map { try scopes.interned($0) }, record.type.stored,
         record.subtype?.stored, record.status, record.signedDate?.rawValue,
         write.receivedAt.rawValue, record.digest.stored, database.internedHeaderID(header),
-        write.notification.signed.payload.stored, signature.stored, chainRowID,
+        vault.stored(write.notification.signed.payload, header: header).stored, signature.stored,
+        chainRowID,
       ])
   }
 

@@ -89,13 +89,16 @@ struct SQLiteCustomerReader {
       if let account: Int64 = link?[0] {
         return .account(try database.linkedAccount(account), isStable: true)
       }
-      let byChain = try database.row(.accountOfChainByAppTransaction, [scopeID, id.stored])
+      let byChain = try database.row(
+        .accountOfChainByAppTransaction, [scopeID, id.stored, id.stored])
       if let account: Int64 = byChain?[1] {
         return .account(try database.linkedAccount(account), isStable: false)
       }
     }
     return .chains(
-      try chains(database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored]), scopeID), id)
+      try chains(
+        database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored, id.stored]), scopeID),
+      id)
   }
 
   /// A token is linked to the account that was submitted with it. Without such an account, a chain
@@ -109,13 +112,14 @@ struct SQLiteCustomerReader {
       if let account: Int64 = known?[0] {
         return .account(try database.linkedAccount(account), isStable: true)
       }
-      let byChain = try database.row(.accountOfChainByToken, [scopeID, token.stored])
+      let byChain = try database.row(.accountOfChainByToken, [scopeID, token.stored, token.stored])
       if let account: Int64 = byChain?[1] {
         return .account(try database.linkedAccount(account), isStable: false)
       }
     }
     return .chains(
-      try chains(database.rows(.unlinkedChainsByToken, [scopeID, token.stored]), scopeID), nil)
+      try chains(
+        database.rows(.unlinkedChainsByToken, [scopeID, token.stored, token.stored]), scopeID), nil)
   }
 
   private func chains(_ rows: [Row], _ scopeID: Int64) throws -> [StoredChain] {
@@ -231,13 +235,17 @@ struct SQLiteCustomerRows {
   var histories: [Row] = []
   var versions: [Row] = []
 
-  /// - Parameter decodes: called before each fact and version is decoded. An error ends the decoding.
-  func decoded(_ decodes: () throws -> Void = {}) throws -> StoredCustomer {
+  /// - Parameters:
+  ///   - vault: expands payloads.
+  ///   - decodes: called before each fact and version is decoded. An error ends the decoding.
+  func decoded(
+    _ vault: PayloadVault, _ decodes: () throws -> Void = {}
+  ) throws -> StoredCustomer {
     let scope = customer.record.scope
     var customer = customer
     customer.record.facts = try facts.map { row in
       try decodes()
-      return try SQLiteStoredFact.decode(row, scope: scope)
+      return try SQLiteStoredFact.decode(row, scope: scope, vault)
     }
     guard includesVersions else { return customer }
     var stored = StoredFactVersions()
@@ -251,7 +259,8 @@ struct SQLiteCustomerRows {
         throw StoreError(.corrupt, "the digest of a stored version has another length")
       }
       stored.add(
-        try SQLiteStoredFact.version(row, statement: statement, scope: scope), statement: statement)
+        try SQLiteStoredFact.version(row, statement: statement, scope: scope, vault),
+        statement: statement)
     }
     customer.record.versions = try stored.versions(of: customer.record.facts)
     return customer

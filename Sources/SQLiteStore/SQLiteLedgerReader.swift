@@ -6,20 +6,24 @@ import GRDB
 struct SQLiteLedgerReader: LedgerReading {
   let database: Database
   let scopes: SQLiteScopeCache
+  let vault: PayloadVault
 
   func standingFact(_ fact: ScopedFact) throws -> StandingFact? {
     guard let scopeID = try scopes.find(fact.scope),
       let row = try database.row(.standingFact, fact.key.arguments(scopeID: scopeID))
     else { return nil }
     let chain: OriginalTransactionID? = row.identifier(0)
+    let digest = try row.digest(5)
     return StandingFact(
       target: chain.map { .chain($0) } ?? .appTransaction(AppTransactionID(fact.key.identifier)),
       precedence: FactPrecedence(
         authority: try SQLiteStoredFact.authority(row, at: 1), signedDate: Milliseconds(row[2]),
-        isRevoked: row[3], isUpgraded: row[4], digest: try row.digest(5)),
+        isRevoked: row[3], isUpgraded: row[4], digest: digest),
       document: row.hasNull(atIndex: 6) ? nil : try row.digest(6),
       versions: row.hasNull(atIndex: 7)
-        ? .single(payload: row.hasNull(atIndex: 8) ? [] : try row.bytes(8))
+        ? .single(
+          payload: row.hasNull(atIndex: 8)
+            ? [] : try vault.payload(of: row.bytes(8), digest: digest))
         : .several(try FactHistory(encoded: try row.bytes(7))))
   }
 
@@ -77,10 +81,11 @@ struct SQLiteLedgerReader: LedgerReading {
     switch target.target {
     case .chain(let id):
       guard let chain = try database.chain(id, scopeID: scopeID) else { return [] }
-      return try database.facts(.factsOfChain, [chain.id], in: target.scope)
+      return try database.facts(.factsOfChain, [chain.id], in: target.scope, vault)
     case .appTransaction(let id):
       let key = FactKey(kind: .appTransaction, identifier: id.rawValue)
-      return try database.facts(.factByKey, key.arguments(scopeID: scopeID), in: target.scope)
+      return try database.facts(
+        .factByKey, key.arguments(scopeID: scopeID), in: target.scope, vault)
     }
   }
 
@@ -89,9 +94,9 @@ struct SQLiteLedgerReader: LedgerReading {
     let rows =
       switch hint.hint {
       case .token(let token):
-        try database.rows(.unlinkedChainsByToken, [scopeID, token.stored])
+        try database.rows(.unlinkedChainsByToken, [scopeID, token.stored, token.stored])
       case .appTransaction(let id):
-        try database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored])
+        try database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored, id.stored])
       case .previousChain(let id):
         try database.rows(.unlinkedChainsByPreviousChain, [scopeID, id.stored])
       }

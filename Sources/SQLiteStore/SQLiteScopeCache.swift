@@ -48,10 +48,10 @@ extension Database {
 
   /// - Throws: ``StoreError/Code/internalFault`` when the document cannot be hashed; errors of
   ///   SQLite.
-  func internedDocumentID(_ document: [UInt8]) throws -> Int64 {
+  func internedDocumentID(_ document: [UInt8], _ vault: PayloadVault) throws -> Int64 {
     let digest = try StoredPayload.digest(of: document)
     if let row = try row(.findDocument, [digest.stored]) { return row[0] }
-    try run(.insertDocument, [digest.stored, document.stored])
+    try run(.insertDocument, [digest.stored, vault.stored(document).stored])
     return lastInsertedRowID
   }
 }

@@ -41,12 +41,13 @@ extension SQLiteStore {
   ) throws(StoreError) -> StoredCustomer? {
     var rows = 0
     do {
-      return try SQLiteCustomerReader(
+      let found = try SQLiteCustomerReader(
         database: database, scope: lookup.scope, includesVersions: lookup.includesVersions
       ) {
         rows += 1
         if rows > EvaluationPool.factsInPlace { throw IsLarge() }
-      }.customer(lookup.selector).decoded()
+      }.customer(lookup.selector)
+      return try vault.loadingDictionaries(from: database) { try found.decoded(vault) }
     } catch is IsLarge {
       return nil
     } catch {
@@ -98,7 +99,8 @@ extension SQLiteStore {
           reads: check
         ).customer(lookup.selector)
       }
-      return .success(try rows.decoded(check))
+      return .success(
+        try vault.loadingDictionaries(from: pool) { try rows.decoded(vault, check) })
     } catch is CancellationError {
       return nil
     } catch {
@@ -230,11 +232,11 @@ extension SQLiteStore {
   package func export(_ account: AccountID, in scope: AppScope) async throws(StoreError)
     -> AccountExport?
   {
-    try await read { database in
+    try await read { [vault] database in
       guard let account = try database.resolvedAccount(account, in: scope), !account.isDeleted
       else { return nil }
       // Facts and notifications share headers.
-      var proofs = ProofReader(database: database)
+      var proofs = ProofReader(database: database, vault: vault)
       return AccountExport(
         accountID: account.accountID, revision: account.revision, changedAt: account.changedAt,
         merged: try database.rows(.mergedAccounts, [account.id]).map { $0.identifier(1) },
@@ -253,11 +255,11 @@ extension SQLiteStore {
   package func signedFact(_ key: FactKey, in scope: AppScope) async throws(StoreError)
     -> SignedFact?
   {
-    try await read { database in
+    try await read { [vault] database in
       guard let scopeID = try database.scopeID(scope),
         let row = try database.row(.signedFact, key.arguments(scopeID: scopeID))
       else { return nil }
-      var proofs = ProofReader(database: database)
+      var proofs = ProofReader(database: database, vault: vault)
       return try SQLiteStoredFact.signed(row, &proofs, scope: scope)
     }
   }
@@ -265,7 +267,7 @@ extension SQLiteStore {
   package func notification(_ uuid: NotificationUUID) async throws(StoreError)
     -> SignedNotification?
   {
-    try await read { try $0.receivedNotification(uuid)?.notification }
+    try await read { [vault] in try $0.receivedNotification(uuid, vault)?.notification }
   }
 
   package func notifications(_ query: NotificationQuery) async throws(StoreError)

@@ -2,6 +2,7 @@ import Dispatch
 package import EntitlementDomain
 package import EntitlementStore
 import GRDB
+package import Logging
 import Synchronization
 
 /// The embedded store: one SQLite file, owned by one process.
@@ -22,6 +23,9 @@ package final class SQLiteStore: EntitlementStore {
   let reads: AdmissionGate
   private let announcer = FeedAnnouncer()
   let trail: AuditTrail
+  /// Compresses and expands payloads.
+  let vault: PayloadVault
+  let logger: Logger?
   /// Serialises `close`, which waits for connections and must not block a caller's thread.
   private let closing = DispatchQueue(label: "SQLiteStore.close")
   private let wasClosed = Atomic(false)
@@ -34,6 +38,7 @@ package final class SQLiteStore: EntitlementStore {
   ///     where the operator says so: if the file was lost, every customer would be new.
   ///   - trail: the chain of the audit trail that this process writes.
   ///   - evaluations: decodes large customers.
+  ///   - logger: gets what is found wrong with stored payloads in the background.
   /// - Throws: ``StoreError/Code/locked`` when another process, or another store of this process,
   ///   has it open; ``StoreError/Code/missing``; ``StoreError/Code/newerSchema``, without changing the
   ///   file; ``StoreError/Code/corrupt`` when it is damaged or not a database of this program;
@@ -41,8 +46,10 @@ package final class SQLiteStore: EntitlementStore {
   package static func open(
     at path: String, creates: Bool = true, limits: SQLiteStoreLimits = SQLiteStoreLimits(),
     trail: AuditTrail = AuditTrail(node: "localhost"),
-    evaluations: EvaluationPool = EvaluationPool()
+    evaluations: EvaluationPool = EvaluationPool(),
+    logger: Logger? = nil
   ) throws(StoreError) -> SQLiteStore {
+    let vault = PayloadVault()
     let file = try DatabaseFile(at: path, creates: creates)
     var opened: DatabasePool?
     do {
@@ -53,13 +60,14 @@ package final class SQLiteStore: EntitlementStore {
       try pool.writeWithoutTransaction { database in
         try setUpWriter(database, limits: limits)
         try Schema.migrate(database, creates: creates)
-        try VersionMigration.run(database)
         try Schema.check(database)
+        try database.addDictionaries(to: vault)
+        try VersionMigration.run(database, vault)
       }
       try file.lockLog()
       return SQLiteStore(
         file: file, pool: pool, check: check, limits: limits, trail: trail,
-        evaluations: evaluations)
+        evaluations: evaluations, vault: vault, logger: logger)
     } catch {
       // The file is closed after SQLite has closed it.
       try? opened?.close()
@@ -77,9 +85,11 @@ package final class SQLiteStore: EntitlementStore {
 
   private init(
     file: DatabaseFile, pool: DatabasePool, check: IntegrityCheck, limits: SQLiteStoreLimits,
-    trail: AuditTrail, evaluations: EvaluationPool
+    trail: AuditTrail, evaluations: EvaluationPool, vault: PayloadVault, logger: Logger?
   ) {
     self.check = check
+    self.vault = vault
+    self.logger = logger
     self.evaluations = evaluations
     self.file = file
     self.trail = trail
@@ -173,9 +183,9 @@ package final class SQLiteStore: EntitlementStore {
       -> @Sendable (ChangeNumbering) -> Answer
   ) async throws(StoreError) -> Answer {
     let (answer, isChanged, _) = try await write(
-      { [trail] database in
+      { [trail, vault] database in
         let written = try SQLiteChangesWriter.write(
-          to: database, auditedBy: trail, decision)
+          to: database, vault: vault, auditedBy: trail, decision)
         return (written.decision(written.numbering), written.isChanged, written.entries)
       }, committed: { [trail] in trail.committed($0.2) })
     if isChanged { announcer.announce() }
@@ -196,7 +206,14 @@ package final class SQLiteStore: EntitlementStore {
     // A write would build on what is damaged, and would be lost with the restored backup.
     try checkDamage()
     do throws(StoreError) {
-      return try await queue.commit(body, of: source, committed: committed)
+      do throws(StoreError) {
+        return try await queue.commit(body, of: source, committed: committed)
+      } catch {
+        guard error.code == .unknownDictionary else { throw error }
+        // It was rolled back.
+        try await read { [vault] in try $0.addDictionaries(to: vault) }
+        return try await queue.commit(body, of: source, committed: committed)
+      }
     } catch {
       throw noting(error)
     }
@@ -209,6 +226,9 @@ package final class SQLiteStore: EntitlementStore {
 
   /// Keeps the first sign of damage, for ``checkHealth()``.
   func noting(_ error: StoreError) -> StoreError {
+    var error = error
+    // Nobody else adds dictionaries while this process has the file open.
+    if error.code == .unknownDictionary { error = StoreError(.corrupt, error.message) }
     guard error.code == .corrupt else { return error }
     damage.withLock { if $0 == nil { $0 = error } }
     return error
@@ -269,7 +289,9 @@ package final class SQLiteStore: EntitlementStore {
       pool.asyncRead { access in
         let outcome: Result<Value, StoreError>
         do {
-          outcome = .success(try body(try access.get()))
+          let database = try access.get()
+          outcome = .success(
+            try self.vault.loadingDictionaries(from: database) { try body(database) })
         } catch {
           outcome = .failure(self.noting(StoreError(translating: error)))
         }

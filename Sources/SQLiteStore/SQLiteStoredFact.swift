@@ -7,24 +7,31 @@ import GRDB
 enum SQLiteStoredFact {
   /// - Parameter row: a row that starts with `kind`, `authority`, `digest` and `payload`.
   /// - Throws: ``StoreError/Code/corrupt`` when the payload does not have its digest, cannot be
-  ///   decoded or is of another scope.
-  static func decode(_ row: Row, scope: AppScope) throws -> Fact {
-    let digest = try row.digest(2)
-    let payload = try row.bytes(3)
-    try StoredPayload.check(payload, digest: digest)
-    return try decode(row, payload, digest: digest, scope: scope)
+  ///   decoded or is of another scope; ``StoreError/Code/unknownDictionary``.
+  static func decode(_ row: Row, scope: AppScope, _ vault: PayloadVault) throws -> Fact {
+    try decode(row, payload: payload(row, vault), scope: scope)
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` when the payload does not have its digest;
+  ///   ``StoreError/Code/unknownDictionary``.
+  private static func payload(_ row: Row, _ vault: PayloadVault) throws -> [UInt8] {
+    try vault.checkedPayload(of: row.bytes(3), digest: row.digest(2))
   }
 
   /// Decodes a version that does not stand. Its digest is that of the statement.
   ///
   /// - Parameter row: a row that starts with `kind`, `authority`, `statement` and `payload`.
-  /// - Throws: as ``decode(_:scope:)``.
-  static func version(_ row: Row, statement: StatementDigest, scope: AppScope) throws -> Fact {
-    let payload = try row.bytes(3)
-    guard try StatementDigest(of: payload, authority: authority(row, at: 1)) == statement else {
-      throw StoreError(.corrupt, "a stored version does not have its digest")
-    }
+  /// - Throws: as ``decode(_:scope:_:)``.
+  static func version(
+    _ row: Row, statement: StatementDigest, scope: AppScope, _ vault: PayloadVault
+  ) throws -> Fact {
+    let payload = try vault.checkedVersion(
+      of: row.bytes(3), statement: statement, authority: authority(row, at: 1))
     return try decode(row, payload, digest: statement.payloadDigest, scope: scope)
+  }
+
+  private static func decode(_ row: Row, payload: [UInt8], scope: AppScope) throws -> Fact {
+    try decode(row, payload, digest: row.digest(2), scope: scope)
   }
 
   private static func decode(
@@ -63,13 +70,14 @@ enum SQLiteStoredFact {
   }
 
   /// - Parameter row: a row with the columns of ``StoreStatement/signedFact``.
-  /// - Throws: as ``decode(_:scope:)`` and ``ProofReader``.
+  /// - Throws: as ``decode(_:scope:_:)`` and ``ProofReader``.
   static func signed(
     _ row: Row, _ proofs: inout ProofReader, scope: AppScope
   ) throws -> SignedFact {
-    SignedFact(
-      fact: try decode(row, scope: scope),
-      signed: SignedPayload(payload: try row.bytes(3), proof: try proof(row, &proofs)))
+    let payload = try payload(row, proofs.vault)
+    return SignedFact(
+      fact: try decode(row, payload: payload, scope: scope),
+      signed: SignedPayload(payload: payload, proof: try proof(row, &proofs)))
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when the authority is not known.
@@ -82,14 +90,15 @@ enum SQLiteStoredFact {
 }
 
 extension Database {
-  /// - Parameter statement: a statement with the columns that ``SQLiteStoredFact/decode(_:scope:)``
-  ///   reads.
+  /// - Parameter statement: a statement with the columns that
+  ///   ``SQLiteStoredFact/decode(_:scope:_:)`` reads.
   func facts(
-    _ statement: StoreStatement, _ arguments: StatementArguments, in scope: AppScope
+    _ statement: StoreStatement, _ arguments: StatementArguments, in scope: AppScope,
+    _ vault: PayloadVault
   ) throws -> [Fact] {
     var facts: [Fact] = []
     try forEachRow(statement, arguments) { row in
-      facts.append(try SQLiteStoredFact.decode(row, scope: scope))
+      facts.append(try SQLiteStoredFact.decode(row, scope: scope, vault))
     }
     return facts
   }
@@ -126,8 +135,10 @@ extension Database {
       let proof: SignedPayload.Proof =
         authority == .signedTransaction
         ? .jws(header: try proofs.header(row[6]), signature: try row.bytes(5)) : .document([])
+      let payload = try proofs.vault.version(
+        of: row.bytes(4), statement: statement, authority: authority)
       payloads[fact, default: [:]][statement] = (
-        authority, SignedPayload(payload: try row.bytes(4), proof: proof)
+        authority, SignedPayload(payload: payload, proof: proof)
       )
     }
     var histories: [(fact: FactKey, history: FactHistory)] = []
@@ -146,11 +157,14 @@ extension Database {
 /// once and shared by all facts of one answer.
 struct ProofReader {
   private let database: Database
+  /// Expands the payloads that the proofs are of.
+  let vault: PayloadVault
   private var headers: [Int64: [UInt8]] = [:]
   private var documents: [Int64: [UInt8]] = [:]
 
-  init(database: Database) {
+  init(database: Database, vault: PayloadVault) {
     self.database = database
+    self.vault = vault
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when it is not stored.
@@ -170,8 +184,7 @@ struct ProofReader {
     guard let row = try database.row(.documentBytes, [id]) else {
       throw StoreError(.corrupt, "a document of a fact is not stored")
     }
-    let bytes = try row.bytes(0)
-    try StoredPayload.check(bytes, digest: try row.digest(1))
+    let bytes = try vault.checkedPayload(of: row.bytes(0), digest: row.digest(1))
     documents[id] = bytes
     return bytes
   }

@@ -11,7 +11,7 @@ enum Schema {
 
   static let steps = [
     version1, version2, version3, version4, version5, version6, version7, version8, version9,
-    version10, version11, version12, version13,
+    version10, version11, version12, version13, version14,
   ]
 
   static var currentVersion: Int { steps.count }

@@ -140,8 +140,61 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case versionsPosition = "SELECT versions_added_through FROM feed WHERE id = 1"
   case setVersionsPosition = "UPDATE feed SET versions_added_through = ? WHERE id = 1"
   case notificationsForVersions = """
-    SELECT id, payload FROM notifications WHERE id > ? ORDER BY id LIMIT ?
+    SELECT notifications.id, notifications.payload, notifications.digest, headers.bytes
+    FROM notifications CROSS JOIN headers ON headers.id = notifications.header_id
+    WHERE notifications.id > ?
+    ORDER BY notifications.id LIMIT ?
     """
+
+  // MARK: Compressed payloads
+
+  case dictionariesAfter = """
+    SELECT number, bytes, digest FROM payload_dictionaries WHERE number > ? ORDER BY number
+    """
+  case dictionaryList = """
+    SELECT number, length(bytes), created_at, samples FROM payload_dictionaries
+    WHERE number > 0 ORDER BY number
+    """
+  case insertDictionary = """
+    INSERT INTO payload_dictionaries (number, bytes, digest, created_at, samples)
+    VALUES (?, ?, ?, ?, ?)
+    """
+  case payloadConversion = """
+    SELECT dictionary, position, row_count, bytes_before, bytes_after, damaged_rows, ended_at
+    FROM payload_conversions WHERE payload_table = ?
+    """
+  case advancePayloadConversion = """
+    UPDATE payload_conversions SET
+      dictionary = ?, position = ?, row_count = row_count + ?, bytes_before = bytes_before + ?,
+      bytes_after = bytes_after + ?, damaged_rows = damaged_rows + ?, ended_at = ?
+    WHERE payload_table = ?
+    """
+  case restartPayloadConversion = """
+    UPDATE payload_conversions SET
+      dictionary = ?, position = 0, row_count = 0, bytes_before = 0, bytes_after = 0,
+      damaged_rows = 0, ended_at = NULL
+    WHERE payload_table = ?
+    """
+  case factPayloads = """
+    SELECT id, payload, digest FROM facts WHERE id > ? ORDER BY id LIMIT ?
+    """
+  case versionPayloads = """
+    SELECT id, payload, statement, authority FROM versions WHERE id > ? ORDER BY id LIMIT ?
+    """
+  /// With the headers that the JWS inside share.
+  case notificationPayloads = """
+    SELECT notifications.id, notifications.payload, notifications.digest, headers.bytes
+    FROM notifications LEFT JOIN headers ON headers.id = notifications.header_id
+    WHERE notifications.id > ?
+    ORDER BY notifications.id LIMIT ?
+    """
+  case documentPayloads = """
+    SELECT id, bytes, digest FROM documents WHERE id > ? ORDER BY id LIMIT ?
+    """
+  case setFactPayload = "UPDATE facts SET payload = ? WHERE id = ?"
+  case setVersionPayload = "UPDATE versions SET payload = ? WHERE id = ?"
+  case setNotificationPayload = "UPDATE notifications SET payload = ? WHERE id = ?"
+  case setDocumentPayload = "UPDATE documents SET bytes = ? WHERE id = ?"
 
   // MARK: Chains and hints
 
@@ -180,27 +233,39 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE chains.scope_id = ? AND chains.original_transaction_id = ? AND facts.authority > 0
     ORDER BY facts.signed_date DESC, facts.digest DESC
     """
+  // Indexes have a part of a token and the number of an app transaction id (version 14). The whole is
+  // compared too. With its plus, SQLite does not take the part for a constant, and uses the index.
   case accountOfChainByToken = """
     SELECT MIN(chains.original_transaction_id), chains.account
     FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
-    WHERE facts.scope_id = ? AND facts.app_account_token = ? AND chains.account IS NOT NULL
+    WHERE facts.scope_id = ? AND substr(facts.app_account_token, 1, 8) = substr(?, 1, 8)
+      AND +facts.app_account_token = ? AND facts.app_account_token IS NOT NULL
+      AND chains.account IS NOT NULL
     """
   case accountOfChainByAppTransaction = """
     SELECT MIN(chains.original_transaction_id), chains.account
     FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
-    WHERE facts.scope_id = ? AND facts.app_transaction_id = ? AND facts.authority > 0
-      AND chains.account IS NOT NULL AND chains.is_link_unsigned = 0 AND chains.standing <> 2
+    WHERE facts.scope_id = ?
+      AND CAST(facts.app_transaction_id AS INTEGER) = CAST(? AS INTEGER)
+      AND +facts.app_transaction_id = ? AND facts.app_transaction_id IS NOT NULL
+      AND facts.authority > 0 AND chains.account IS NOT NULL AND chains.is_link_unsigned = 0
+      AND chains.standing <> 2
     """
   case unlinkedChainsByToken = """
     SELECT DISTINCT chains.original_transaction_id
     FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
-    WHERE facts.scope_id = ? AND facts.app_account_token = ? AND chains.account IS NULL
+    WHERE facts.scope_id = ? AND substr(facts.app_account_token, 1, 8) = substr(?, 1, 8)
+      AND +facts.app_account_token = ? AND facts.app_account_token IS NOT NULL
+      AND chains.account IS NULL
     ORDER BY chains.original_transaction_id
     """
   case unlinkedChainsByAppTransaction = """
     SELECT DISTINCT chains.original_transaction_id
     FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
-    WHERE facts.scope_id = ? AND facts.app_transaction_id = ? AND chains.account IS NULL
+    WHERE facts.scope_id = ?
+      AND CAST(facts.app_transaction_id AS INTEGER) = CAST(? AS INTEGER)
+      AND +facts.app_transaction_id = ? AND facts.app_transaction_id IS NOT NULL
+      AND chains.account IS NULL
     ORDER BY chains.original_transaction_id
     """
   case unlinkedChainsByPreviousChain = """
@@ -366,7 +431,9 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     FROM link_history
       LEFT JOIN accounts AS former ON former.id = link_history.from_account
       LEFT JOIN accounts AS latter ON latter.id = link_history.to_account
-    WHERE link_history.scope_id = ? AND link_history.app_transaction_id = ?
+    WHERE link_history.scope_id = ?
+      AND CAST(link_history.app_transaction_id AS INTEGER) = CAST(? AS INTEGER)
+      AND +link_history.app_transaction_id = ? AND link_history.app_transaction_id IS NOT NULL
     ORDER BY link_history.id
     """
   case historyOfAccount = """
@@ -395,7 +462,10 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     FROM app_transactions CROSS JOIN link_history ON link_history.id =
       (SELECT MAX(latest.id) FROM link_history AS latest
        WHERE latest.scope_id = app_transactions.scope_id
-         AND latest.app_transaction_id = app_transactions.app_transaction_id)
+         AND CAST(latest.app_transaction_id AS INTEGER)
+           = CAST(app_transactions.app_transaction_id AS INTEGER)
+         AND +latest.app_transaction_id = app_transactions.app_transaction_id
+         AND latest.app_transaction_id IS NOT NULL)
     WHERE app_transactions.account = ? ORDER BY app_transactions.app_transaction_id
     """
   case eraseFormerAccount = """

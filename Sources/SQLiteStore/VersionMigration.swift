@@ -8,12 +8,12 @@ enum VersionMigration {
   /// Notifications of one step. A step takes some milliseconds.
   static let stepLength = 200
 
-  static func run(_ database: Database) throws {
-    while try step(database) {}
+  static func run(_ database: Database, _ vault: PayloadVault) throws {
+    while try step(database, vault) {}
   }
 
   /// - Returns: whether notifications are left.
-  static func step(_ database: Database) throws -> Bool {
+  static func step(_ database: Database, _ vault: PayloadVault) throws -> Bool {
     var isUnfinished = false
     try database.inTransaction(.immediate) {
       guard let position: Int64 = try database.row(.versionsPosition, [])?[0] else {
@@ -25,9 +25,11 @@ enum VersionMigration {
       try database.forEachRow(.notificationsForVersions, [position, stepLength]) { row in
         last = row[0]
         count += 1
-        facts += try NotificationFacts.facts(inside: try row.bytes(1))
+        let payload = try vault.payload(
+          of: row.bytes(1), digest: row.digest(2), header: row.bytes(3))
+        facts += try NotificationFacts.facts(inside: payload)
       }
-      _ = try SQLiteChangesWriter.write(to: database) { ledger in
+      _ = try SQLiteChangesWriter.write(to: database, vault: vault) { ledger in
         // Without a change of a link or of the feed, so that the moment is not stored.
         try ledger.addVersions(facts, at: 0)
       }

@@ -15,6 +15,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   case messageJSON = "message-json"
   /// Checks of signatures: ``SignatureProbe``.
   case signature
+  /// The reader of stored payloads: ``PayloadFormProbe``.
+  case payloadForm = "payload-form"
 
   /// Runs the target once. It may refuse the input. A trap ends the process.
   ///
@@ -28,6 +30,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .messages: try MessageProbe.run(input)
     case .messageJSON: try MessageJSONProbe.run(input)
     case .signature: try SignatureProbe.run(input)
+    case .payloadForm: try PayloadFormProbe.run(input)
     }
   }
 }

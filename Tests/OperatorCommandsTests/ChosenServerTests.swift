@@ -185,7 +185,7 @@ struct ChosenAppTests {
     let error = #expect(throws: (any Error).self) { try AppOptions.scope(among: apps, nil) }
     let text = error.map { "\($0)" } ?? ""
     #expect(text.contains("com.example.29 and 10 more"))
-    #expect(text.contains("--bundle-id"))
+    #expect(text.contains("--app"))
     #expect(!text.contains("com.example.30"))
     #expect(throws: (any Error).self) { try AppOptions.scope(among: [], nil) }
   }

@@ -43,7 +43,7 @@ struct SchemaTests {
         .wouldApply(number: 5, name: "audit"), .wouldApply(number: 6, name: "chains"),
         .wouldApply(number: 7, name: "callers"), .wouldApply(number: 8, name: "arrivals"),
         .wouldApply(number: 9, name: "jobs"), .wouldApply(number: 10, name: "consumption"),
-        .wouldApply(number: 11, name: "imports"),
+        .wouldApply(number: 11, name: "imports"), .wouldApply(number: 12, name: "payloads"),
       ])
     #expect(
       try cluster.execute(
@@ -72,6 +72,7 @@ struct SchemaTests {
         .applying(number: 9, name: "jobs"), .applied(number: 9, name: "jobs"),
         .applying(number: 10, name: "consumption"), .applied(number: 10, name: "consumption"),
         .applying(number: 11, name: "imports"), .applied(number: 11, name: "imports"),
+        .applying(number: 12, name: "payloads"), .applied(number: 12, name: "payloads"),
       ])
     #expect(try await PostgresSchema.status(connection: connection) == status)
     let again = Steps()
@@ -181,6 +182,8 @@ struct SchemaTests {
 
   /// Takes a database back to schema version 8.
   private static let undoJobs = """
+    DROP TABLE payload_conversions;
+    DROP TABLE payload_dictionaries;
     DROP TABLE import_rows;
     DROP TABLE imports;
     DROP TABLE consumption_requests;

@@ -12,7 +12,7 @@ struct StatementPlanTests {
     + FeedStatements.all
     + AuditStatements.all
     + JobStatements.all + ConsumptionStatements.all
-    + ImportStatements.all
+    + ImportStatements.all + PayloadStatements.all
     + [HeaderCache.insert, HeaderCache.find, WriteTransaction.checkIDs]
     + [CustomerStatement.accounts]
     + [ScopeCache.all, ScopeCache.insert, BatchWriter.claimToken, SequenceOffset.raise]
@@ -76,7 +76,10 @@ struct StatementPlanTests {
   /// Tables of which a plan scans all rows or a whole index.
   private static func tablesReadWhole(_ plan: [String]) -> [String] {
     // Tables with one row or a few, and the small catalog table.
-    let small: Set<String> = ["meta", "scopes", "pg_database", "imports"]
+    let small: Set<String> = [
+      "meta", "scopes", "pg_database", "imports", "payload_conversions",
+      "payload_dictionaries",
+    ]
     var whole: [String] = []
     // The table of the last index scan, until a line with its condition follows.
     var unbounded: String?
@@ -144,7 +147,7 @@ struct StatementPlanTests {
       SELECT 'Production', 'com.example.app' || i FROM generate_series(1, 3) i;
     INSERT INTO headers (bytes) SELECT decode(md5(i::text), 'hex') FROM generate_series(1, 3000) i;
     INSERT INTO commit_tokens (token, base, writer_schema)
-      SELECT decode(md5(i::text), 'hex'), i, 11 FROM generate_series(1, 3000) i;
+      SELECT decode(md5(i::text), 'hex'), i, 12 FROM generate_series(1, 3000) i;
     INSERT INTO documents SELECT decode(md5(i::text), 'hex'), 'x' FROM generate_series(1, 9000) i;
     INSERT INTO accounts SELECT 1, 'account-' || i, i, i, NULL, false, 0, NULL
       FROM generate_series(1, 10000) i;

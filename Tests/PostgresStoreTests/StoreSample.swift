@@ -19,7 +19,7 @@ enum StoreSample {
       "type":"Auto-Renewable Subscription","inAppOwnershipType":"PURCHASED","purchaseDate":100,\
       "expiresDate":2592000100,"signedDate":\(signedAt)\(fields)}
       """.utf8)
-    let digest = digest(payload)
+    let digest = try StoredPayload.digest(of: payload)
     return SignedFact(
       fact: try PayloadDecoder.fact(
         kind: .transaction, payload: payload, digest: digest, bundleID: bundleID),
@@ -44,14 +44,6 @@ enum StoreSample {
         bundleID: scope.bundleID, linkPolicies: [.production: policy], claimsPerDay: 1_000_000,
         chainsPerAccount: 1_000_000)
     ])
-  }
-
-  /// FNV-1a with four offsets. Stores compare digests but do not compute them.
-  private static func digest(_ bytes: [UInt8]) -> PayloadDigest {
-    func hash(_ start: UInt64) -> UInt64 {
-      bytes.reduce(0xcbf2_9ce4_8422_2325 &+ start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    }
-    return PayloadDigest(words: (hash(1), hash(2), hash(3), hash(4)))
   }
 }
 

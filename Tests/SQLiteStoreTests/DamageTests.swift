@@ -170,11 +170,12 @@ struct DamageTests {
   func payloads() async throws {
     var random = SeededRandom(for: "DamageTests.payloads")
     let (file, expected) = try await undamaged()
-    // Any byte within the padding of a payload, on pages with cells and on overflow pages.
-    let padding = [UInt8](repeating: UInt8(ascii: "x"), count: 100)
-    let offsets = file.bytes.indices.dropLast(100)
-      .filter { file.bytes[$0] == padding[0] && file.bytes[$0..<$0 + 100] == padding[...] }
-    for offset in offsets.shuffled(using: &random).prefix(12) {
+    // Any byte of a payload, on pages with cells and on overflow pages.
+    for payload in file.payloads.shuffled(using: &random).prefix(12) {
+      let place = Int.random(in: 0..<payload.count - 32, using: &random)
+      // Payloads go on on other pages.
+      guard let found = file.bytes.firstRange(of: payload[place..<place + 32]) else { continue }
+      let offset = Int.random(in: found, using: &random)
       var bytes = file.bytes
       bytes[offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
       // Free pages have former payloads.

@@ -24,6 +24,8 @@ struct DamagedFile {
   let bytes: [UInt8]
   /// The file before the last change of each customer.
   let olderBytes: [UInt8]
+  /// The payloads of facts as they are stored.
+  let payloads: [[UInt8]]
 
   static func account(_ number: Int) -> AccountID { AccountID("customer-\(number)") }
 
@@ -59,7 +61,7 @@ struct DamagedFile {
     await store.close()
     return DamagedFile(
       pages: try pages(of: path), bytes: [UInt8](try Data(contentsOf: URL(filePath: path))),
-      olderBytes: older)
+      olderBytes: older, payloads: try payloads(of: path))
   }
 
   private static func addFreePages(_ path: String) throws {
@@ -75,6 +77,14 @@ struct DamagedFile {
           """)
     }
     try queue.close()
+  }
+
+  private static func payloads(of path: String) throws -> [[UInt8]] {
+    let queue = try DatabaseQueue(path: path)
+    defer { try? queue.close() }
+    return try queue.read { database in
+      try Data.fetchAll(database, sql: "SELECT payload FROM facts").map { [UInt8]($0) }
+    }
   }
 
   private static func pages(of path: String) throws -> [Page] {

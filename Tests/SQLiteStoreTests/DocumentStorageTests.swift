@@ -132,7 +132,8 @@ struct DocumentStorageTests {
       database.trace { event in
         if "\(event)".contains("FROM documents WHERE digest") { counter.value += 1 }
       }
-      let written = try SQLiteChangesWriter.write(to: database) { ledger in
+      let written = try SQLiteChangesWriter.write(to: database, vault: PayloadVault()) {
+        ledger in
         try ledger.commit(Submission(facts: facts, receivedAt: 3))
       }
       #expect(Set(written.decision(written.numbering).dispositions) == [.added])

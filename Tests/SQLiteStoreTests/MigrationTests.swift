@@ -32,6 +32,7 @@ struct MigrationTests {
         0x3767_cb2a_c861_107e, 0x63ee_c394_163f_de54,
         0xb104_79e5_460e_a56a,
         0x1348_25de_ca81_ea5c,
+        0xfaa6_5765_9d8c_7ba1,
       ])
   }
 

@@ -47,6 +47,8 @@ struct OwnershipMigrationTests {
           DROP TABLE imports;
           DROP TABLE consumption_requests;
           DROP TABLE consumption_consents;
+          DROP TABLE payload_dictionaries;
+          DROP TABLE payload_conversions;
           PRAGMA user_version = 6;
           """)
     }

@@ -98,7 +98,7 @@ struct VersionMigrationTests {
     let queue = try DatabaseQueue(path: path)
     let isUnfinished = try queue.inDatabase { database in
       try Schema.migrate(database, creates: true)
-      return try VersionMigration.step(database)
+      return try VersionMigration.step(database, PayloadVault())
     }
     #expect(isUnfinished)
     let position = try await queue.read {

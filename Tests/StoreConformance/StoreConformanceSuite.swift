@@ -26,5 +26,5 @@ package enum StoreConformanceSuite {
     grantCases + revisionCases + feedCases + trimmingCases + announcementCases + eventCases
     + recordCases + notificationListCases + accountRecordCases + exportCases + durabilityCases
     + concurrencyCases + contentionCases + auditCases + jobCases + consumptionCases
-    + importCases
+    + importCases + payloadCases
 }

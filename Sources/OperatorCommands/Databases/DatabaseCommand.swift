@@ -3,38 +3,61 @@ import EntitlementDomain
 import EntitlementStore
 import PostgresStore
 import Programs
+import SQLiteStore
 
 struct DatabaseCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "database", abstract: "The schema of a PostgreSQL database.",
+    commandName: "database", abstract: "The schema and the compression of a database.",
     discussion: """
-      These commands connect to the database, not to a server. They are not needed for SQLite: \
-      the server migrates an SQLite file at its start.
+      These commands connect to the database, not to a server. An SQLite file is migrated by the \
+      server at its start.
       """,
-    subcommands: [DatabaseStatusCommand.self, DatabaseMigrateCommand.self])
+    subcommands: [
+      DatabaseStatusCommand.self, DatabaseMigrateCommand.self,
+      DatabaseTrainDictionaryCommand.self,
+    ])
 }
 
 struct DatabaseStatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Lists the migrations of a database.",
+    commandName: "status",
+    abstract:
+      "Lists the migrations of a database, its dictionaries, and how far payloads are converted.",
     discussion: """
       Changes nothing. Exit code 0 when the schema matches this program, 1 when it has to be \
-      migrated or a migration has to go on, 2 when it is newer than this program, 3 when the database cannot be reached.
+      migrated or a migration has to go on, 2 when it is newer than this program, 3 when the database cannot be reached. \
+      Servers convert payloads in the background, so the exit code does not depend on that. Of an \
+      SQLite file there is no list of migrations; exit code 2 when it is not there or of another \
+      version.
       """)
 
   @OptionGroup var database: DatabaseOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let connection = try database.connection()
-    let status: SchemaStatus
+    let choice = try database.choice()
+    // Nil for a file.
+    var schema: SchemaStatus?
+    let payloads: PayloadStorageStatus?
     do throws(StoreError) {
-      status = try await PostgresSchema.status(
-        connection: connection, connectTimeout: database.connectTimeout)
+      switch choice {
+      case .sqlite(let path): payloads = try SQLiteDictionaries.status(path: path)
+      case .postgres(let connection):
+        schema = try await PostgresSchema.status(
+          connection: connection, connectTimeout: database.connectTimeout)
+        payloads = try await PostgresDictionaries.status(
+          connection: connection, connectTimeout: database.connectTimeout)
+      }
     } catch {
       throw database.failure(error)
     }
-    try DatabaseOutput.write(status, to: output)
+    guard let status = schema else {
+      if let payloads { try PayloadStorageOutput.write(payloads, to: output) }
+      return
+    }
+    try DatabaseOutput.write(status, payloads, to: output) {
+      DatabaseOutput.table(status) + (payloads.map { "\n" + PayloadStorageOutput.table($0) } ?? "")
+    }
     if let failure = DatabaseOutput.failure(of: status) { throw failure }
   }
 }
@@ -44,7 +67,8 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
     commandName: "migrate", abstract: "Migrates a database to the schema of this program.",
     discussion: """
       Applies the missing migrations, each in its own transaction, then adds the versions of facts \
-      inside stored notifications, in steps. Servers of the former version cannot write any more; \
+      inside stored notifications, in steps. Servers compress what is stored already in the \
+      background, which `entitlectl database status` shows. Servers of the former version cannot write any more; \
       servers of this version can be started before the steps are done. An interrupted run goes on \
       where it ended. Does nothing when nothing is missing. Concurrent runs wait for each other. With --dry-run it only prints what it would \
       apply. Exit code 2 when the schema is newer than this program, 3 when the database cannot be \
@@ -57,11 +81,14 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
   @OptionGroup var database: DatabaseOptions
   @OptionGroup var output: OutputOptions
 
+  func validate() throws { _ = try database.connection() }
+
   func run() async throws {
     let name = try database.display()
     StandardError.write(TerminalText.escaped("\(dryRun ? "checking" : "migrating") \(name)"))
     let connection = try database.connection()
     var status: SchemaStatus
+    let payloads: PayloadStorageStatus?
     do throws(StoreError) {
       status = try await PostgresSchema.migrate(
         connection: connection, dryRun: dryRun, connectTimeout: database.connectTimeout,
@@ -76,10 +103,12 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
         }
         status.lacksVersions = false
       }
+      payloads = try await PostgresDictionaries.status(
+        connection: connection, connectTimeout: database.connectTimeout)
     } catch {
       throw database.failure(error)
     }
-    try DatabaseOutput.write(status, to: output)
+    try DatabaseOutput.write(status, payloads, to: output) { DatabaseOutput.table(status) }
   }
 }
 
@@ -91,6 +120,8 @@ enum DatabaseOutput {
     let expectedVersion: Int
     let lacksVersions: Bool
     let migrations: [Migration]
+    /// Absent when the schema is older than compressed payloads.
+    let payloads: PayloadStorageOutput.Document?
 
     struct Migration: Encodable {
       let number: Int
@@ -98,7 +129,8 @@ enum DatabaseOutput {
       let appliedAtMs: String?
     }
 
-    init(_ status: SchemaStatus) {
+    init(_ status: SchemaStatus, _ payloads: PayloadStorageStatus?) {
+      self.payloads = payloads.map { PayloadStorageOutput.Document($0) }
       version = status.found
       expectedVersion = status.expected
       lacksVersions = status.lacksVersions
@@ -108,8 +140,11 @@ enum DatabaseOutput {
     }
   }
 
-  static func write(_ status: SchemaStatus, to output: OutputOptions) throws {
-    try output.write(document: Document(status)) { _ in table(status) }
+  static func write(
+    _ status: SchemaStatus, _ payloads: PayloadStorageStatus?, to output: OutputOptions,
+    table: () -> String
+  ) throws {
+    try output.write(document: Document(status, payloads)) { _ in table() }
   }
 
   static func table(_ status: SchemaStatus) -> String {

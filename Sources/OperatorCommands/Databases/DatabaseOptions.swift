@@ -9,7 +9,8 @@ struct DatabaseOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      The database: postgresql://USER@HOST/NAME. Default: the environment's ENTITLE_STORE. A \
+      The database: postgresql://USER@HOST/NAME, or sqlite:PATH where the command can use a \
+      file. Default: the environment's ENTITLE_STORE. A \
       password is refused here: use ENTITLE_STORE, PGPASSFILE or passfile= in the URI.
       """, valueName: "url"))
   var database: String?
@@ -23,15 +24,24 @@ struct DatabaseOptions: ParsableArguments {
     guard timeout > 0, timeout <= 86_400 else {
       throw ValidationError("--timeout is more than 0 and at most 86400 seconds")
     }
-    _ = try connection()
+    _ = try choice()
   }
 
-  /// A connection string of libpq.
-  ///
+  /// The kinds of database.
+  enum Choice {
+    /// The path of a file.
+    case sqlite(String)
+    /// A connection string of libpq.
+    case postgres(String)
+  }
+
+  private static let variable = "ENTITLE_STORE"
+  private static let fileScheme = "sqlite:"
+  private var source: String { database == nil ? Self.variable : "--database" }
+
   /// - Throws: `ValidationError`. It never contains the given text, which may contain a password.
-  func connection() throws -> String {
-    let variable = "ENTITLE_STORE"
-    let source = database == nil ? variable : "--database"
+  func choice() throws -> Choice {
+    let variable = Self.variable
     if let database,
       let refusal = ConnectionArgument.refusal(
         of: database, as: source, alternative: "in \(variable) in the environment")
@@ -41,19 +51,31 @@ struct DatabaseOptions: ParsableArguments {
     guard let text = database ?? ProcessInfo.processInfo.environment[variable] else {
       throw ValidationError("--database is needed, or \(variable) in the environment")
     }
-    if text.hasPrefix("sqlite:") {
-      throw ValidationError(
-        "\(source) names an SQLite file: the server migrates it at its start, and it has no status")
+    if text.hasPrefix(Self.fileScheme), text.count > Self.fileScheme.count {
+      return .sqlite(String(text.dropFirst(Self.fileScheme.count)))
     }
     guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else {
       throw ValidationError("\(source) is not postgresql://USER@HOST/NAME")
     }
-    return text
+    return .postgres(text)
+  }
+
+  /// The connection string, for a command that is of no use for files.
+  ///
+  /// - Throws: as ``choice()``.
+  func connection() throws -> String {
+    guard case .postgres(let connection) = try choice() else {
+      throw ValidationError("\(source) names an SQLite file: the server migrates it at its start")
+    }
+    return connection
   }
 
   /// Human-readable, without the password.
   func display() throws -> String {
-    PostgresStoreConfiguration(connection: try connection()).description
+    switch try choice() {
+    case .sqlite(let path): Self.fileScheme + path
+    case .postgres(let connection): PostgresStoreConfiguration(connection: connection).description
+    }
   }
 
   /// Converts a store error to the failure of the command.
@@ -61,9 +83,13 @@ struct DatabaseOptions: ParsableArguments {
     let reason: CommandFailure.Reason =
       switch error.code {
       case .unavailable: .unreachable
-      case .newerSchema, .olderSchema, .locked: .refused
-      case .full, .missing, .cursorExpired, .corrupt, .closed, .internalFault: .failed
+      case .newerSchema, .olderSchema, .locked, .missing: .refused
+      case .full, .cursorExpired, .corrupt, .unknownDictionary, .closed, .internalFault:
+        .failed
       }
-    return CommandFailure(reason, error.message)
+    guard case .sqlite? = try? choice(), let name = try? display() else {
+      return CommandFailure(reason, error.message)
+    }
+    return CommandFailure(reason, "\(TerminalText.escaped(name)): \(error.message)")
   }
 }

@@ -20,6 +20,7 @@ struct PostgresFoundCustomer {
   }
 
   private let scope: AppScope
+  private let vault: PayloadVault
   private var account: Account?
   /// The account that the selected account was merged into, which has to be looked up next.
   private(set) var mergedInto: AccountID?
@@ -33,11 +34,12 @@ struct PostgresFoundCustomer {
   private(set) var watermark: Int64?
 
   /// - Parameter indexes: the rows of this customer.
-  /// - Throws: ``StoreError/Code/corrupt``.
+  /// - Throws: ``StoreError/Code/corrupt``; ``StoreError/Code/unknownDictionary``.
   init(
-    _ rows: PostgresRows, _ indexes: some Collection<Int>, in scope: AppScope
+    _ rows: PostgresRows, _ indexes: some Collection<Int>, in scope: AppScope, vault: PayloadVault
   ) throws(StoreError) {
     self.scope = scope
+    self.vault = vault
     facts.reserveCapacity(indexes.count)
     for row in indexes { try take(rows, row) }
     versions = try stored.versions(of: facts)
@@ -60,10 +62,11 @@ struct PostgresFoundCustomer {
     case .hintedChain:
       hintedChains.append(try chain(rows, row))
     case .fact:
+      let digest = try rows.digest(row, 13)
       facts.append(
         try PostgresStoredFact.decode(
-          kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2),
-          digest: try rows.digest(row, 13), payload: try rows.data(row, 14), scope: scope))
+          kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2), digest: digest,
+          payload: try vault.payload(of: try rows.data(row, 14), digest: digest), scope: scope))
     case .factHistory:
       guard let history = try rows.optionalData(row, 13) else { break }
       let key = FactKey(kind: try rows.factKind(row, 1), identifier: try rows.string(row, 5))
@@ -72,10 +75,13 @@ struct PostgresFoundCustomer {
       guard let statement = StatementDigest(try rows.data(row, 13)) else {
         throw StoreError(.corrupt, "the digest of a stored version has another length")
       }
+      let authority = try rows.authority(row, 2)
       stored.add(
         try PostgresStoredFact.decode(
-          kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2),
-          digest: statement.payloadDigest, payload: try rows.data(row, 14), scope: scope),
+          kind: try rows.factKind(row, 1), authority: authority, digest: statement.payloadDigest,
+          payload: try vault.version(
+            of: try rows.data(row, 14), statement: statement, authority: authority),
+          scope: scope),
         statement: statement)
     case .grant:
       guard let account else {

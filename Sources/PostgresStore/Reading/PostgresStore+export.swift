@@ -28,6 +28,14 @@ extension PostgresStore {
   package func export(_ account: AccountID, in scope: AppScope) async throws(StoreError)
     -> AccountExport?
   {
+    try await dictionaries.retrying { () async throws(StoreError) in
+      try await exportOnce(account, in: scope)
+    }
+  }
+
+  private func exportOnce(_ account: AccountID, in scope: AppScope) async throws(StoreError)
+    -> AccountExport?
+  {
     guard
       let found = try await snapshot(
         of: account, in: scope,
@@ -50,7 +58,7 @@ extension PostgresStore {
       tokens: try rows[1].knownTokens(),
       links: try rows[2].linkedTargets(), linkEvents: try rows[3].targetEvents(),
       facts: try signedFacts(rows[4], documents: rows[5], headers: headers, scope: scope),
-      versions: try Self.versions(rows[10], histories: rows[9], headers: headers),
+      versions: try versions(rows[10], histories: rows[9], headers: headers),
       grants: try rows[6].map { rows, row throws(StoreError) in
         try rows.grant(row, 0, scope: scope)
       },
@@ -91,10 +99,13 @@ extension PostgresStore {
   ) throws(StoreError) -> [SignedFact] {
     var bytes: [PayloadDigest: [UInt8]] = [:]
     for row in 0..<documents.count {
-      bytes[try documents.digest(row, 0)] = try documents.data(row, 1)
+      let digest = try documents.digest(row, 0)
+      bytes[digest] = try dictionaries.vault.payload(
+        of: try documents.data(row, 1), digest: digest)
     }
     return try rows.map { rows, row throws(StoreError) in
-      try PostgresStoredFact.signed(rows, row, scope: scope) { () throws(StoreError) in
+      try PostgresStoredFact.signed(rows, row, scope: scope, vault: dictionaries.vault) {
+        () throws(StoreError) in
         headers[try rows.number(row, 6)]
       } document: { digest throws(StoreError) in
         bytes[digest]
@@ -105,7 +116,7 @@ extension PostgresStore {
   /// - Parameters:
   ///   - rows: of ``ReadStatements/versionsOfAccount``.
   ///   - histories: of ``ReadStatements/historiesOfAccount``.
-  private static func versions(
+  private func versions(
     _ rows: PostgresRows, histories: PostgresRows, headers: [Int64: [UInt8]]
   ) throws(StoreError) -> [ExportedVersion] {
     var payloads: [FactKey: [StatementDigest: (authority: FactAuthority, signed: SignedPayload)]] =
@@ -119,7 +130,8 @@ extension PostgresStore {
       payloads[fact, default: [:]][statement] = (
         authority,
         SignedPayload(
-          payload: try rows.data(row, 4),
+          payload: try dictionaries.vault.version(
+            of: try rows.data(row, 4), statement: statement, authority: authority),
           proof: authority == .signedTransaction
             ? .jws(header: header, signature: try rows.data(row, 5)) : .document([]))
       )
@@ -165,10 +177,12 @@ extension PostgresStore {
   package func notification(_ uuid: NotificationUUID) async throws(StoreError)
     -> SignedNotification?
   {
-    let rows = try await query(ReadStatements.notification, [.text(uuid.rawValue)])
-    return try await receivedNotifications(rows) { row throws(StoreError) in
-      try rows.optionalData(row, 10)
-    }.first?.notification
+    try await dictionaries.retrying { () async throws(StoreError) in
+      let rows = try await query(ReadStatements.notification, [.text(uuid.rawValue)])
+      return try await receivedNotifications(rows) { row throws(StoreError) in
+        try rows.optionalData(row, 10)
+      }.first?.notification
+    }
   }
 
   package func notifications(_ query: NotificationQuery) async throws(StoreError)
@@ -245,7 +259,10 @@ extension PostgresStore {
           notification: SignedNotification(
             record: received.record,
             signed: SignedPayload(
-              header: header, payload: try rows.data(row, 8), signature: try rows.data(row, 9))),
+              header: header,
+              payload: try dictionaries.vault.payload(
+                of: try rows.data(row, 8), digest: received.record.digest, header: header),
+              signature: try rows.data(row, 9))),
           receivedAt: received.receivedAt))
     }
     return notifications

@@ -45,7 +45,8 @@ extension PostgresStore {
 
   private var batch: LookupBatch {
     LookupBatch(
-      primary: primary, replicas: replicas, limit: limits.readTimeLimit, evaluations: evaluations)
+      primary: primary, replicas: replicas, limit: limits.readTimeLimit,
+      dictionaries: dictionaries, evaluations: evaluations)
   }
 
   package func bundleIDs(
@@ -151,14 +152,19 @@ extension PostgresStore {
     -> SignedFact?
   {
     guard let scopeID = try await scopes.id(of: scope) else { return nil }
-    let rows = try await query(
-      ReadStatements.signedFact,
-      [.int64(scopeID), .int64(Int64(key.kind.rawValue)), .text(key.identifier)])
-    guard rows.count > 0 else { return nil }
-    return try PostgresStoredFact.signed(rows, 0, scope: scope) { () throws(StoreError) in
-      try rows.optionalData(0, 6)
-    } document: { _ throws(StoreError) in
-      try rows.optionalData(0, 7)
+    return try await dictionaries.retrying { () async throws(StoreError) in
+      let rows = try await query(
+        ReadStatements.signedFact,
+        [.int64(scopeID), .int64(Int64(key.kind.rawValue)), .text(key.identifier)])
+      guard rows.count > 0 else { return nil }
+      let vault = dictionaries.vault
+      return try PostgresStoredFact.signed(rows, 0, scope: scope, vault: vault) {
+        () throws(StoreError) in
+        try rows.optionalData(0, 6)
+      } document: { digest throws(StoreError) in
+        guard let stored = try rows.optionalData(0, 7) else { return nil }
+        return try vault.payload(of: stored, digest: digest)
+      }
     }
   }
 

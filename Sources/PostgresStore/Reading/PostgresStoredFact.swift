@@ -7,17 +7,19 @@ import EntitlementStore
 enum PostgresStoredFact {
   /// - Parameter firstColumn: `kind`, followed by `authority`, `digest` and `payload`.
   /// - Throws: ``StoreError/Code/corrupt`` when the payload cannot be decoded or belongs to another
-  ///   scope.
+  ///   scope; ``StoreError/Code/unknownDictionary``.
   static func decode(
-    _ rows: PostgresRows, _ row: Int, firstColumn: Int, scope: AppScope
+    _ rows: PostgresRows, _ row: Int, firstColumn: Int, scope: AppScope, vault: PayloadVault
   ) throws(StoreError) -> Fact {
-    try decode(
+    let digest = try rows.digest(row, firstColumn + 2)
+    return try decode(
       kind: try rows.factKind(row, firstColumn),
-      authority: try rows.authority(row, firstColumn + 1),
-      digest: try rows.digest(row, firstColumn + 2), payload: try rows.data(row, firstColumn + 3),
+      authority: try rows.authority(row, firstColumn + 1), digest: digest,
+      payload: try vault.payload(of: try rows.data(row, firstColumn + 3), digest: digest),
       scope: scope)
   }
 
+  /// - Parameter payload: as Apple signed it.
   static func decode(
     kind: FactKind, authority: FactAuthority, digest: PayloadDigest, payload: [UInt8],
     scope: AppScope
@@ -42,16 +44,20 @@ enum PostgresStoredFact {
   /// - Parameters:
   ///   - row: begins with `ReadStatements.factColumns`.
   ///   - header: returns the bytes of the JWS header, or nil when they are not stored.
-  ///   - document: returns the bytes of the document with a digest, or nil when they are not
-  ///     stored.
+  ///   - document: returns the document with a digest, or nil when it is not stored.
   static func signed(
-    _ rows: PostgresRows, _ row: Int, scope: AppScope, header: () throws(StoreError) -> [UInt8]?,
+    _ rows: PostgresRows, _ row: Int, scope: AppScope, vault: PayloadVault,
+    header: () throws(StoreError) -> [UInt8]?,
     document: (PayloadDigest) throws(StoreError) -> [UInt8]?
   ) throws(StoreError) -> SignedFact {
-    SignedFact(
-      fact: try decode(rows, row, firstColumn: 0, scope: scope),
+    let digest = try rows.digest(row, 2)
+    let payload = try vault.payload(of: try rows.data(row, 3), digest: digest)
+    return SignedFact(
+      fact: try decode(
+        kind: try rows.factKind(row, 0), authority: try rows.authority(row, 1), digest: digest,
+        payload: payload, scope: scope),
       signed: SignedPayload(
-        payload: try rows.data(row, 3),
+        payload: payload,
         proof: try proof(rows, row, header: header, document: document)))
   }
 

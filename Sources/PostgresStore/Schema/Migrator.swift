@@ -172,6 +172,7 @@ struct MigrationFile: Sendable {
     MigrationFile(number: 9, name: "jobs", sql: PackageResources._009_jobs_sql),
     MigrationFile(number: 10, name: "consumption", sql: PackageResources._010_consumption_sql),
     MigrationFile(number: 11, name: "imports", sql: PackageResources._011_imports_sql),
+    MigrationFile(number: 12, name: "payloads", sql: PackageResources._012_payloads_sql),
   ]
 
   /// The SHA-256 of the SQL.

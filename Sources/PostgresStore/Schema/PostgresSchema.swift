@@ -139,7 +139,7 @@ package enum PostgresSchema {
   /// Long enough for a restart of the database.
   package static let defaultConnectTimeout: Duration = .seconds(20)
 
-  private static func withPool<Value: Sendable>(
+  static func withPool<Value: Sendable>(
     _ connection: String, _ body: (PostgresPool) async throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
     let pool = try PostgresPool.forMigration(connection)

@@ -2,7 +2,7 @@
 /// less than an upsert, so tables that need both have a statement for each.
 enum WriteStatements {
   /// The schema that this program writes. A migration that it does not know may refuse it.
-  static let schemaVersion = 11
+  static let schemaVersion = 12
 
   /// `$1` the token of this transaction, `$2` a token whose outcome is known and which is deleted.
   static let writeToken = PostgresStatement(

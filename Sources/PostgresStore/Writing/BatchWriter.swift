@@ -7,6 +7,7 @@ import Synchronization
 final class BatchWriter: Sendable {
   private let pool: PostgresPool
   private let limits: PostgresStoreLimits
+  private let dictionaries: DictionaryLoader
   private let trail: AuditTrail
   private let logger: Logger
   private let counters: PostgresCounters
@@ -16,11 +17,13 @@ final class BatchWriter: Sendable {
   private let resolvedTokens = Mutex<[[UInt8]]>([])
 
   init(
-    pool: PostgresPool, limits: PostgresStoreLimits, trail: AuditTrail, logger: Logger,
-    counters: PostgresCounters, announce: @escaping @Sendable () -> Void
+    pool: PostgresPool, limits: PostgresStoreLimits, dictionaries: DictionaryLoader,
+    trail: AuditTrail, logger: Logger, counters: PostgresCounters,
+    announce: @escaping @Sendable () -> Void
   ) {
     self.pool = pool
     self.limits = limits
+    self.dictionaries = dictionaries
     self.trail = trail
     self.logger = logger
     self.counters = counters
@@ -88,7 +91,7 @@ final class BatchWriter: Sendable {
         counters.retries.add(1, ordering: .relaxed)
       }
       let token = Self.newToken()
-      switch try await runOnce(jobs, wait, keys: keys, token: token) {
+      switch try await run(jobs, wait, keys: keys, token: token) {
       case .done(let answers, let numbering, let hasChanges):
         counters.batches.add(1, ordering: .relaxed)
         counters.jobs.add(jobs.count, ordering: .relaxed)
@@ -123,6 +126,23 @@ final class BatchWriter: Sendable {
     throw BatchFailure(last)
   }
 
+  /// Begins the transaction once again when it read a payload whose dictionary is not loaded.
+  private func run(
+    _ jobs: ArraySlice<WriteJob>, _ wait: LockWait, keys: Set<LedgerKey>, token: [UInt8]
+  ) async throws(BatchFailure) -> WriteTransaction.Outcome {
+    do throws(BatchFailure) {
+      return try await runOnce(jobs, wait, keys: keys, token: token)
+    } catch {
+      guard error.failure.code == .unknownDictionary else { throw error }
+    }
+    do throws(StoreError) {
+      try await dictionaries.load()
+    } catch {
+      throw BatchFailure(error, cause: .timeout)
+    }
+    return try await runOnce(jobs, wait, keys: keys, token: token)
+  }
+
   private func runOnce(
     _ jobs: ArraySlice<WriteJob>, _ wait: LockWait, keys: Set<LedgerKey>, token: [UInt8]
   ) async throws(BatchFailure) -> WriteTransaction.Outcome {
@@ -134,7 +154,8 @@ final class BatchWriter: Sendable {
     do {
       let outcome = try await pool.withSession(within: limits.exchangeTimeLimit) { session in
         var transaction = WriteTransaction(
-          session: session, jobs: jobs, keys: keys, wait: wait, limits: limits, trail: trail)
+          session: session, jobs: jobs, keys: keys, wait: wait, limits: limits,
+          vault: dictionaries.vault, trail: trail)
         return try await transaction.run(token: token, formerToken: former)
       }
       switch outcome {

@@ -52,7 +52,7 @@ extension ChangeWriter {
           headerIDs.append(headers[[]])
           signatures.append([])
         }
-        payloads.append(signed.signed.payload)
+        payloads.append(stored(signed.signed.payload, nil))
       }
     }
     add(

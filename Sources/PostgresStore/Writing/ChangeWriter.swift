@@ -12,17 +12,21 @@ struct ChangeWriter {
   let rows: LoadedRows
   let scopes: PostgresScopeIDs
   let headers: HeaderIDs
+  /// The bytes to store of a payload or document, and for a notification its header.
+  let stored: (_ payload: [UInt8], _ header: [UInt8]?) -> [UInt8]
   private(set) var commands: [PostgresCommand] = []
 
   /// - Throws: ``StoreError/Code/internalFault`` when there are more changes than sequence numbers,
   ///   or hashing a document fails.
   init(
-    _ changes: LedgerChanges, rows: LoadedRows, scopes: PostgresScopeIDs, headers: HeaderIDs
+    _ changes: LedgerChanges, rows: LoadedRows, scopes: PostgresScopeIDs, headers: HeaderIDs,
+    stored: @escaping (_ payload: [UInt8], _ header: [UInt8]?) -> [UInt8]
   ) throws(StoreError) {
     self.changes = changes
     self.rows = rows
     self.scopes = scopes
     self.headers = headers
+    self.stored = stored
     guard
       max(changes.changes.count, changes.linkEvents.count)
         <= FeedNumbers.maximumChangesOfTransaction
@@ -70,7 +74,7 @@ struct ChangeWriter {
       }
       let row = FactColumns.Row(
         write: write, scope: scope, header: headers[header], signature: signature,
-        document: document)
+        document: document, payload: stored(write.signed.signed.payload, nil))
       guard let stored = write.storedTarget else {
         added.add(row)
         if fact.key.kind == .transaction {
@@ -91,7 +95,10 @@ struct ChangeWriter {
       let sorted = documents.sorted { $0.key < $1.key }
       add(
         WriteStatements.writeDocuments,
-        [.byteStrings(sorted.map(\.key.bytes)), .byteStrings(sorted.map(\.value))])
+        [
+          .byteStrings(sorted.map(\.key.bytes)),
+          .byteStrings(sorted.map { stored($0.value, nil) }),
+        ])
     }
     add(WriteStatements.deleteFacts, moved.values, count: moved.count)
     add(WriteStatements.addFacts, added.values, count: added.count)
@@ -277,12 +284,14 @@ struct ChangeWriter {
     if writes.isEmpty { return }
     var headerIDs: [Int64?] = []
     var signatures: [[UInt8]?] = []
+    var payloads: [[UInt8]?] = []
     for write in writes {
       guard case .jws(let header, let signature) = write.notification.signed.proof else {
         throw StoreError(.internalFault, "a notification is not a JWS")
       }
       headerIDs.append(headers[header])
       signatures.append(signature)
+      payloads.append(stored(write.notification.signed.payload, header))
     }
     let records = writes.map(\.notification.record)
     add(
@@ -296,7 +305,7 @@ struct ChangeWriter {
         .int64s(writes.map { write in chainScope(of: write).map { scopes[$0] } }),
         .texts(writes.map { $0.chain.map { LinkTarget.chain($0).stored } }),
         .byteStrings(records.map(\.digest.bytes)), .byteStrings(signatures),
-        .byteStrings(writes.map(\.notification.signed.payload)),
+        .byteStrings(payloads),
       ])
   }
 

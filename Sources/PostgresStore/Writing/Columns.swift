@@ -58,6 +58,8 @@ struct FactColumns {
     let header: Int64?
     let signature: [UInt8]
     let document: PayloadDigest?
+    /// As it is stored.
+    let payload: [UInt8]
   }
 
   private var scopes: [Int64?] = []
@@ -109,7 +111,7 @@ struct FactColumns {
     digests.append(precedence.digest.bytes)
     signatures.append(row.signature)
     documents.append(row.document?.bytes)
-    payloads.append(write.signed.signed.payload)
+    payloads.append(row.payload)
     histories.append(write.history?.encoded)
   }
 }

@@ -120,10 +120,12 @@ struct RowLoader {
 
   private let scopes: PostgresScopeIDs
   private let keys: Set<LedgerKey>
+  private let vault: PayloadVault
   private var loads: [Load] = []
 
-  init(_ keys: Set<LedgerKey>, scopes: PostgresScopeIDs) {
+  init(_ keys: Set<LedgerKey>, scopes: PostgresScopeIDs, vault: PayloadVault) {
     self.scopes = scopes
+    self.vault = vault
     self.keys = keys
     var facts: [ScopedFact] = []
     var links: [ScopedTarget] = []
@@ -173,7 +175,7 @@ struct RowLoader {
   var commands: [PostgresCommand] { loads.map(\.command) }
 
   /// - Parameter results: the results of ``commands``, in order.
-  /// - Throws: ``StoreError/Code/corrupt``.
+  /// - Throws: ``StoreError/Code/corrupt``; ``StoreError/Code/unknownDictionary``.
   func take(_ results: ArraySlice<PostgresRows>, into rows: inout LoadedRows) throws(StoreError) {
     rows.markLoaded(keys)
     for (load, result) in zip(loads, results) { try load.take(result, &rows) }
@@ -188,12 +190,15 @@ struct RowLoader {
         .int64s(facts.map { scopes[$0.scope] }), .int64s(facts.map { Int64($0.key.kind.rawValue) }),
         .texts(facts.map(\.key.identifier)),
       ]
-    ) { result, row, fact, rows throws(StoreError) in
+    ) { [vault] result, row, fact, rows throws(StoreError) in
       let precedence = FactPrecedence(
         authority: try result.authority(row, 2), signedDate: try result.moment(row, 3),
         isRevoked: try result.flag(row, 4), isUpgraded: try result.flag(row, 5),
         digest: try result.digest(row, 6))
-      var versions = StoredVersions.single(payload: try result.optionalData(row, 12) ?? [])
+      var versions = StoredVersions.single(payload: [])
+      if let payload = try result.optionalData(row, 12) {
+        versions = .single(payload: try vault.payload(of: payload, digest: precedence.digest))
+      }
       if let history = try result.optionalData(row, 11) {
         versions = .several(try FactHistory(encoded: history))
       }
@@ -247,9 +252,10 @@ struct RowLoader {
 
   private mutating func addFacts(of targets: [ScopedTarget]) {
     add(LoadStatements.facts, targets, targetArrays(targets)) {
-      result, row, target, rows throws(StoreError) in
+      [vault] result, row, target, rows throws(StoreError) in
       rows.facts[target, default: []].append(
-        try PostgresStoredFact.decode(result, row, firstColumn: 1, scope: target.scope))
+        try PostgresStoredFact.decode(
+          result, row, firstColumn: 1, scope: target.scope, vault: vault))
     }
   }
 

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import PayloadCompression
 
 /// The lock timeouts of a transaction.
 enum LockWait: Sendable {
@@ -23,7 +24,7 @@ struct WriteTransaction {
     case locksUnavailable(Set<LedgerKey>)
     /// Another transaction holds an app and environment exclusively. Retry within the time limit.
     case scopeLockUnavailable(PostgresFailure)
-    /// The cached ids of the jobs are no longer valid in the database.
+    /// The cached ids of the jobs, or the dictionary, are no longer valid in the database.
     case staleIDs
     /// The connection was lost after the commit was sent.
     case unknown([WriteJob.Answer], PostgresFailure)
@@ -37,6 +38,9 @@ struct WriteTransaction {
   private let headers: HeaderIDs
   private let wait: LockWait
   private let limits: PostgresStoreLimits
+  private let vault: PayloadVault
+  /// The dictionary that payloads are written with.
+  private let dictionary: PayloadDictionary
   private let trail: AuditTrail
   private var keys: Set<LedgerKey>
   private var rows = LoadedRows()
@@ -44,9 +48,11 @@ struct WriteTransaction {
   /// - Parameter keys: keys in addition to those of the jobs, found by an earlier attempt.
   init(
     session: PostgresSession, jobs: ArraySlice<WriteJob>, keys: Set<LedgerKey>, wait: LockWait,
-    limits: PostgresStoreLimits, trail: AuditTrail
+    limits: PostgresStoreLimits, vault: PayloadVault, trail: AuditTrail
   ) {
     self.session = session
+    self.vault = vault
+    dictionary = vault.current
     self.trail = trail
     self.jobs = jobs
     self.wait = wait
@@ -150,8 +156,8 @@ struct WriteTransaction {
     RowLocks(keys, scopes: scopes, limit: limits.maximumLockedRows)
   }
 
-  /// Checks that the cached ids of apps and headers are valid in the database. A failover may have
-  /// lost their rows, and the ids may have been reassigned since.
+  /// Checks that the cached ids of apps and headers, and the dictionary, are valid in the database. A
+  /// failover may have lost their rows, and the ids may have been reassigned since.
   private var idCheck: PostgresCommand {
     let headers = headers.ids
     let scopes = Array(scopes.ids)
@@ -161,6 +167,7 @@ struct WriteTransaction {
         .int64s(headers.map(\.id)), .byteStrings(headers.map(\.digest)),
         .int64s(scopes.map(\.value)), .texts(scopes.map(\.key.environment.rawValue)),
         .texts(scopes.map(\.key.bundleID.rawValue)),
+        .int64(Int64(dictionary.number)), .bytes(dictionary.digest),
       ])
   }
 
@@ -173,7 +180,7 @@ struct WriteTransaction {
     _ wanted: Set<LedgerKey>, prelude: [PostgresCommand], locking: [PostgresCommand],
     isNonblocking: Bool
   ) async throws(StoreError) -> Outcome? {
-    let loader = RowLoader(wanted, scopes: scopes)
+    let loader = RowLoader(wanted, scopes: scopes, vault: vault)
     let results: [PostgresRows]
     do throws(PostgresFailure) {
       results = try await session.exchange(
@@ -222,7 +229,11 @@ struct WriteTransaction {
       // Nothing to write. The session rolls back when it is returned.
       return .done(answers, ChangeNumbering(base: 0), hasChanges: false)
     }
-    let writer = try ChangeWriter(changes, rows: rows, scopes: scopes, headers: headers)
+    let writer = try ChangeWriter(
+      changes, rows: rows, scopes: scopes, headers: headers
+    ) { payload, header in
+      vault.stored(payload, header: header, with: dictionary)
+    }
     var answers = answers
     var commands = writer.commands
     if !changes.audits.isEmpty {
@@ -269,7 +280,7 @@ struct WriteTransaction {
   private static let rollback = PostgresStatement("ROLLBACK", name: "roll_back")
 
   /// `$1` and `$2` ids and digests of headers; `$3` to `$5` ids, environments and bundle ids of
-  /// apps.
+  /// apps; `$6` and `$7` number and digest of the dictionary.
   static let checkIDs = PostgresStatement(
     """
     SELECT NOT EXISTS (
@@ -284,5 +295,9 @@ struct WriteTransaction {
           SELECT 1 FROM scopes
           WHERE scopes.environment = held.environment AND scopes.bundle_id = held.bundle_id
             AND scopes.id = held.id OFFSET 0))
+      AND ($6::bigint = 1 OR EXISTS (
+        SELECT 1 FROM payload_dictionaries
+        WHERE payload_dictionaries.number = $6::bigint
+          AND payload_dictionaries.digest = $7::bytea OFFSET 0))
     """, name: "check_numbers")
 }

@@ -11,6 +11,7 @@ extension FuzzTarget {
     case .messages: return MessageCorpus.seeds(customers)
     case .messageJSON: return MessageCorpus.jsonSeeds(customers)
     case .signature: return SignatureCorpus.seeds()
+    case .payloadForm: return PayloadFormCorpus.seeds(customers)
     }
   }
 
@@ -24,6 +25,7 @@ extension FuzzTarget {
     case .messages: FuzzDictionary(texts: FuzzDictionary.values, bytes: FuzzDictionary.fields)
     case .messageJSON: FuzzDictionary(texts: FuzzDictionary.values + FuzzDictionary.messageJSON)
     case .signature: FuzzDictionary(texts: [])
+    case .payloadForm: FuzzDictionary(texts: FuzzDictionary.json)
     }
   }
 }

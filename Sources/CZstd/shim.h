@@ -1,0 +1,3 @@
+// Compression with dictionaries, and their training.
+#include <zdict.h>
+#include <zstd.h>

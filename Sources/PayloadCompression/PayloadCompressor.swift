@@ -1,0 +1,264 @@
+import Cryptography
+import CZstd
+import Locks
+
+/// The stored form of payloads: compressed with a dictionary, whose number it names.
+///
+/// The first byte tells the form:
+///
+/// | byte | what follows |
+/// |---|---|
+/// | 0 | the payload as it is |
+/// | 1 | the number of the dictionary, the length of the payload, a frame of zstd |
+/// | 2 | a notification: the number of JWS in it, for each the length of the text before it, of its payload and of its signature; then the dictionary, the length of all that is compressed, that of the frame, and the frame; then the signatures, which cannot be compressed |
+/// | 3 to 7 | not used yet |
+/// | 8 to 255 | the byte itself is the first of a payload that is stored as it is, as all payloads once were |
+///
+/// Numbers are ``VariableLength``. A frame has no magic number, no length and no checksum of its own:
+/// whoever stores a payload keeps its digest beside it.
+package final class PayloadCompressor: Sendable {
+  /// The most bytes that a stored form may claim to expand to.
+  package static let maximumByteCount = 64 << 20
+
+  private struct State {
+    var dictionaries: [UInt32: PayloadDictionary]
+    var current: PayloadDictionary
+  }
+
+  private let state: LockedValue<State>
+  private let compressing = ZstdContextPool<CompressionContext>()
+  private let expanding = ZstdContextPool<ExpansionContext>()
+
+  /// Knows the shipped dictionary only.
+  package init() {
+    state = LockedValue(
+      State(
+        dictionaries: [PayloadDictionary.shipped.number: .shipped], current: .shipped))
+  }
+
+  /// Adds dictionaries of the database. The one with the highest number of all is written with from
+  /// now on.
+  package func add(_ dictionaries: [PayloadDictionary]) {
+    state.withLock { state in
+      for dictionary in dictionaries {
+        state.dictionaries[dictionary.number] = dictionary
+        if dictionary.number > state.current.number { state.current = dictionary }
+      }
+    }
+  }
+
+  /// Knows these dictionaries from now on, and the shipped one. What was added before is forgotten.
+  package func replaceDictionaries(with dictionaries: [PayloadDictionary]) {
+    state.withLock { state in
+      // One that is known already stays the same object.
+      let all = ([.shipped] + dictionaries).map { dictionary in
+        guard let known = state.dictionaries[dictionary.number], known.digest == dictionary.digest
+        else { return dictionary }
+        return known
+      }
+      let current = all.max { $0.number < $1.number } ?? .shipped
+      state = State(
+        dictionaries: Dictionary(all.map { ($0.number, $0) }) { _, last in last },
+        current: current)
+    }
+  }
+
+  /// The number of the dictionary that payloads are written with.
+  package var currentDictionary: UInt32 { current.number }
+
+  /// The dictionary that payloads are written with.
+  package var current: PayloadDictionary { state.withLock(\.current) }
+
+  // MARK: Storing
+
+  /// - Parameters:
+  ///   - header: for a notification, the header segment of its JWS in base64url. The same is needed
+  ///     to read it.
+  ///   - dictionary: nil for ``current``.
+  /// - Returns: never more than one byte more than the payload has.
+  package func stored(
+    _ payload: [UInt8], header: [UInt8]? = nil, with dictionary: PayloadDictionary? = nil
+  ) -> [UInt8] {
+    let dictionary = dictionary ?? current
+    if let header, let nested = NestedPayloads(payload, header: header),
+      let stored = stored(nested, dictionary), stored.count < payload.count
+    {
+      return stored
+    }
+    if let frame = frame(of: payload, dictionary) {
+      var stored = [Form.compressed]
+      VariableLength.append(frame.dictionary, to: &stored)
+      VariableLength.append(UInt32(payload.count), to: &stored)
+      stored += frame.bytes
+      if stored.count < payload.count { return stored }
+    }
+    guard let first = payload.first, first <= Form.last else { return payload }
+    return [Form.plain] + payload
+  }
+
+  private func stored(_ nested: NestedPayloads, _ dictionary: PayloadDictionary) -> [UInt8]? {
+    let content = nested.text + nested.inner.flatMap(\.payload)
+    guard let frame = frame(of: content, dictionary) else { return nil }
+    var stored = [Form.notification]
+    VariableLength.append(UInt32(nested.inner.count), to: &stored)
+    for inner in nested.inner {
+      VariableLength.append(UInt32(inner.gap), to: &stored)
+      VariableLength.append(UInt32(inner.payload.count), to: &stored)
+      VariableLength.append(UInt32(inner.signature.count), to: &stored)
+    }
+    VariableLength.append(frame.dictionary, to: &stored)
+    VariableLength.append(UInt32(content.count), to: &stored)
+    VariableLength.append(UInt32(frame.bytes.count), to: &stored)
+    return stored + frame.bytes + nested.inner.flatMap(\.signature)
+  }
+
+  /// What of a payload is compressed: a sample to train a dictionary with.
+  package static func sample(of payload: [UInt8], header: [UInt8]? = nil) -> [UInt8] {
+    guard let header, let nested = NestedPayloads(payload, header: header) else { return payload }
+    return nested.text + nested.inner.flatMap(\.payload)
+  }
+
+  /// - Returns: nil when there is nothing to compress, or no memory for it.
+  private func frame(
+    of content: [UInt8], _ dictionary: PayloadDictionary
+  ) -> (dictionary: UInt32, bytes: ArraySlice<UInt8>)? {
+    guard !content.isEmpty, content.count <= Self.maximumByteCount else { return nil }
+    let frame = withExtendedLifetime(dictionary) {
+      compressing.withContext(CompressionContext.init) { context -> [UInt8]? in
+        guard
+          ZSTD_isError(ZSTD_CCtx_reset(context.pointer, ZSTD_reset_session_only)) == 0,
+          ZSTD_isError(ZSTD_CCtx_refCDict(context.pointer, dictionary.compression)) == 0
+        else { return nil }
+        return Self.bytes(upTo: ZSTD_compressBound(content.count)) { buffer in
+          ZSTD_compress2(
+            context.pointer, buffer.baseAddress, buffer.count, content, content.count)
+        }
+      }
+    }
+    guard let frame, frame.count > Form.magic.count else { return nil }
+    return (dictionary.number, frame[Form.magic.count...])
+  }
+
+  /// What zstd writes into a buffer of these bytes; nil when it reports an error.
+  private static func bytes(
+    upTo capacity: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int
+  ) -> [UInt8]? {
+    var isFailed = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+      let made = write(buffer)
+      isFailed = ZSTD_isError(made) != 0
+      count = isFailed ? 0 : made
+    }
+    return isFailed ? nil : bytes
+  }
+
+  // MARK: Reading
+
+  /// The payload of stored bytes that are not compressed.
+  package static func plain(_ stored: [UInt8]) -> [UInt8] {
+    stored.first == Form.plain ? Array(stored.dropFirst()) : stored
+  }
+
+  /// Whether stored bytes are in a compressed form, or claim to be.
+  package static func isCompressed(_ stored: [UInt8]) -> Bool {
+    stored.first.map { $0 != Form.plain && $0 <= Form.last } ?? false
+  }
+
+  /// - Parameters:
+  ///   - stored: what ``stored(_:header:)`` made, or a payload as it is.
+  ///   - header: for a notification, the same as when it was stored.
+  /// - Returns: the bytes of the payload. Damage may give others: compare their digest.
+  /// - Throws: ``PayloadCompressionError/unknownDictionary(_:)``, ``PayloadCompressionError/damaged``.
+  package func payload(
+    of stored: [UInt8], header: [UInt8]? = nil
+  ) throws(PayloadCompressionError) -> [UInt8] {
+    guard Self.isCompressed(stored) else { return Self.plain(stored) }
+    var rest = stored[1...]
+    switch stored[0] {
+    case Form.compressed:
+      let dictionary = try VariableLength.take(from: &rest)
+      let count = try VariableLength.take(from: &rest)
+      return try content(of: rest, dictionary: dictionary, count: count)
+    case Form.notification:
+      guard let header else { throw .damaged }
+      return try notification(rest, header: header)
+    default:
+      throw .damaged
+    }
+  }
+
+  private func notification(
+    _ stored: ArraySlice<UInt8>, header: [UInt8]
+  ) throws(PayloadCompressionError) -> [UInt8] {
+    var rest = stored
+    let count = try VariableLength.take(from: &rest)
+    guard count <= NestedPayloads.maximumCount else { throw .damaged }
+    var lengths: [(gap: Int, payload: Int, signature: Int)] = []
+    for _ in 0..<count {
+      let gap = Int(try VariableLength.take(from: &rest))
+      let payload = Int(try VariableLength.take(from: &rest))
+      lengths.append((gap, payload, Int(try VariableLength.take(from: &rest))))
+    }
+    let dictionary = try VariableLength.take(from: &rest)
+    let contentCount = try VariableLength.take(from: &rest)
+    let frameCount = Int(try VariableLength.take(from: &rest))
+    guard frameCount <= rest.count else { throw .damaged }
+    var content = try content(
+      of: rest.prefix(frameCount), dictionary: dictionary, count: contentCount)[...]
+    var signatures = rest.dropFirst(frameCount)
+    let payloadCount = lengths.reduce(0) { $0 + $1.payload }
+    guard lengths.reduce(0, { $0 + $1.gap }) + payloadCount <= content.count,
+      lengths.reduce(0, { $0 + $1.signature }) == signatures.count
+    else { throw .damaged }
+    var payloads = content.suffix(payloadCount)
+    content = content.dropLast(payloadCount)
+    var payload: [UInt8] = []
+    for length in lengths {
+      payload += content.prefix(length.gap)
+      payload += header
+      payload.append(UInt8(ascii: "."))
+      payload += Base64Form.urlWithoutPadding.encode(Array(payloads.prefix(length.payload)))
+      payload.append(UInt8(ascii: "."))
+      payload += Base64Form.urlWithoutPadding.encode(Array(signatures.prefix(length.signature)))
+      content = content.dropFirst(length.gap)
+      payloads = payloads.dropFirst(length.payload)
+      signatures = signatures.dropFirst(length.signature)
+    }
+    return payload + content
+  }
+
+  /// Expands a frame into exactly the bytes that were stored.
+  private func content(
+    of frame: ArraySlice<UInt8>, dictionary number: UInt32, count: UInt32
+  ) throws(PayloadCompressionError) -> [UInt8] {
+    // A damaged length does not make it allocate more than such a frame could hold: a block has at
+    // least 4 bytes, and at most 128 KiB of content (RFC 8878 section 3.1.1.2).
+    guard count <= Self.maximumByteCount, Int(count) <= (frame.count / 4 + 1) << 17 else {
+      throw .damaged
+    }
+    guard let dictionary = state.withLock({ $0.dictionaries[number] }) else {
+      throw .unknownDictionary(number)
+    }
+    let complete = Form.magic + frame
+    let content = withExtendedLifetime(dictionary) {
+      expanding.withContext(ExpansionContext.init) { context in
+        Self.bytes(upTo: Int(count)) { buffer in
+          ZSTD_decompress_usingDDict(
+            context.pointer, buffer.baseAddress, buffer.count, complete, complete.count,
+            dictionary.expansion)
+        }
+      }
+    }
+    guard let content, content.count == count else { throw .damaged }
+    return content
+  }
+
+  private enum Form {
+    static let plain: UInt8 = 0
+    static let compressed: UInt8 = 1
+    static let notification: UInt8 = 2
+    static let last: UInt8 = 7
+    /// The magic number of zstd (RFC 8878 section 3.1.1), which stored frames lack.
+    static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
+  }
+}

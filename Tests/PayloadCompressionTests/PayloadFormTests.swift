@@ -1,0 +1,219 @@
+import Cryptography
+import EntitlementDomain
+import StoreSimulator
+import TestSupport
+import Testing
+
+@testable import PayloadCompression
+
+@Suite("The stored form of payloads")
+struct PayloadFormTests {
+  private static let header = Array("eyJhbGciOiJFUzI1NiIsIng1YyI6WyJNSUlDIl19".utf8)
+  private let compressor = PayloadCompressor()
+
+  private func expectSame(
+    _ payload: [UInt8], header: [UInt8]? = nil, _ comment: Comment? = nil
+  ) throws {
+    let stored = compressor.stored(payload, header: header)
+    #expect(stored.count <= payload.count + 1, comment)
+    #expect(try compressor.payload(of: stored, header: header) == payload, comment)
+  }
+
+  /// A notification that contains JWS of some payloads.
+  private static func notification(
+    _ inner: [[UInt8]], header: [UInt8] = header, tail: String = ""
+  ) -> [UInt8] {
+    var text = "{\"notificationType\":\"DID_RENEW\",\"data\":{"
+    for (index, payload) in inner.enumerated() {
+      let signature = (0..<64).map { UInt8(truncatingIfNeeded: $0 * 37 + index) }
+      let jws = [
+        header, Base64Form.urlWithoutPadding.encode(payload),
+        Base64Form.urlWithoutPadding.encode(signature),
+      ].map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".")
+      text += "\"signed\(index)\":\"\(jws)\(tail)\","
+    }
+    return Array((text + "\"version\":\"2.0\"}}").utf8)
+  }
+
+  /// Payloads of all kinds, of all life cycles of the simulator.
+  private static let simulated: [[UInt8]] = LifeCycle.allCases.flatMap { lifeCycle in
+    let timeline = Timeline(lifeCycle, seed: 9, start: 1_704_067_200_000, environment: .production)
+    return timeline.history(until: timeline.characteristicMoment).flatMap { event in
+      event.transactions.map(\.json)
+        + [event.renewalInfo?.json, event.appTransaction?.json].compactMap(\.self)
+    }
+  }
+
+  // MARK: Round trips
+
+  @Test("Random bytes of any length and any first byte are the same after they were stored")
+  func randomBytes() throws {
+    var random = SeededRandom(for: "random payloads")
+    try expectSame([])
+    for first in UInt8.min...UInt8.max {
+      try expectSame([first])
+      try expectSame([first] + random.bytes(upTo: 300))
+      try expectSame([first] + [UInt8](repeating: first, count: 5_000))
+    }
+    for length in [127, 128, 129, 16_383, 16_384, 131_071, 131_072, 131_073, 2_097_152] {
+      try expectSame((0..<length).map { _ in UInt8.random(in: 0...255, using: &random) })
+      try expectSame((0..<length).map { UInt8(truncatingIfNeeded: $0 / 1_000) })
+    }
+  }
+
+  @Test("Simulated payloads of all kinds are the same, and a third of their length")
+  func simulatedPayloads() throws {
+    #expect(Self.simulated.count > 50)
+    for payload in Self.simulated { try expectSame(payload, header: Self.header) }
+    let stored = Self.simulated.reduce(0) { $0 + compressor.stored($1).count }
+    #expect(stored * 3 < Self.simulated.reduce(0) { $0 + $1.count })
+  }
+
+  @Test("Notifications with 0 to 9 payloads inside are the same", arguments: 0...9)
+  func notifications(count: Int) throws {
+    let payload = Self.notification(Array(Self.simulated.prefix(count)))
+    try expectSame(payload, header: Self.header)
+    let stored = compressor.stored(payload, header: Self.header)
+    #expect(stored.first == (count == 0 ? 1 : 2))
+    if count > 0 {
+      #expect(stored.count < compressor.stored(payload).count)
+      // Without its header it is not readable, nor with another.
+      #expect(throws: PayloadCompressionError.damaged) { try compressor.payload(of: stored) }
+      #expect(
+        try compressor.payload(of: stored, header: Array("eyJ9".utf8)) != payload)
+    }
+  }
+
+  @Test("What only looks like a JWS of the same header is the same too")
+  func lookalikes() throws {
+    let inner = Array(Self.simulated.prefix(2))
+    // Not canonical base64url; another header; cut off; empty parts.
+    try expectSame(Self.notification(inner, tail: "="), header: Self.header)
+    try expectSame(Self.notification(inner, tail: "\u{00e9}"), header: Self.header)
+    try expectSame(Self.notification(inner, header: Array("eyJ9".utf8)), header: Self.header)
+    let whole = Self.notification(inner)
+    for length in stride(from: 0, to: whole.count, by: 13) {
+      try expectSame(Array(whole.prefix(length)), header: Self.header)
+    }
+    let header = String(decoding: Self.header, as: UTF8.self)
+    for text in [
+      "\"\(header)", "\"\(header).\"", "\"\(header)..\"", "\"\(header).AA.\"",
+      "\"\(header).AB.AA\"",
+      "\"\(header).A.A\"", "\"\"\(header).AAAA.AAAA\"\"",
+    ] {
+      try expectSame(Array(text.utf8), header: Self.header, "\(text)")
+      try expectSame(Array(text.utf8) + whole, header: Self.header, "\(text)")
+    }
+    try expectSame(whole, header: [])
+  }
+
+  @Test("Payloads as they were stored formerly are read")
+  func formerForm() throws {
+    for payload in [Array("{\"a\":1}".utf8), [0x30, 0x82, 1, 2], [8], []] {
+      #expect(!PayloadCompressor.isCompressed(payload))
+      #expect(try compressor.payload(of: payload, header: Self.header) == payload)
+    }
+  }
+
+  // MARK: Damage
+
+  @Test("Truncated and altered forms are refused or read, without a crash")
+  func damage() throws {
+    var random = SeededRandom(for: "damaged forms")
+    let payloads = [Self.simulated[0], Self.notification(Array(Self.simulated.prefix(2)))]
+    for payload in payloads {
+      let stored = compressor.stored(payload, header: Self.header)
+      for length in 1..<stored.count {
+        #expect(
+          (try? compressor.payload(of: Array(stored.prefix(length)), header: Self.header))
+            != payload)
+      }
+      for _ in 0..<3_000 {
+        var damaged = stored
+        let index = Int.random(in: 0..<damaged.count, using: &random)
+        damaged[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        _ = try? compressor.payload(of: damaged, header: Self.header)
+      }
+    }
+    for _ in 0..<3_000 {
+      let bytes = [UInt8.random(in: 1...7, using: &random)] + random.bytes(upTo: 60)
+      _ = try? compressor.payload(of: bytes, header: Self.header)
+    }
+  }
+
+  @Test("A short form that claims a great length is refused")
+  func claimedLength() {
+    for form: UInt8 in [1, 2] {
+      // 64 MiB, and the most that the number can be.
+      for length: [UInt8] in [[0x80, 0x80, 0x80, 0x20], [0xFF, 0xFF, 0xFF, 0xFF, 0x0F]] {
+        // An unknown dictionary, which is looked for only after the length.
+        let prefix: [UInt8] = form == 1 ? [1, 9] : [2, 0, 9]
+        let tail: [UInt8] = (form == 1 ? [] : [4]) + [0, 1, 0, 0]
+        #expect(throws: PayloadCompressionError.damaged) {
+          try compressor.payload(of: prefix + length + tail, header: Self.header)
+        }
+      }
+    }
+    #expect(throws: PayloadCompressionError.damaged) {
+      try compressor.payload(of: [1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], header: nil)
+    }
+  }
+
+  // MARK: Dictionaries
+
+  @Test("The shipped dictionary never changes: databases refer to it")
+  func shipped() {
+    let dictionary = PayloadDictionary.shipped
+    #expect(dictionary.number == 1)
+    #expect(
+      dictionary.digest.map { byte in
+        let text = String(byte, radix: 16)
+        return text.count == 1 ? "0" + text : text
+      }.joined() == "7f8ba50cf16ad0474cf7f4ad9eba79312205036e36f9ca12344ffa05907fe272")
+  }
+
+  @Test("The same samples give the same dictionary, which makes them smaller")
+  func training() throws {
+    let samples = (0..<3).flatMap { round in
+      Self.simulated.enumerated().map { $0.element + Array(" \(round) \($0.offset)".utf8) }
+    }
+    let first = try DictionaryTraining.dictionary(from: samples)
+    #expect(try DictionaryTraining.dictionary(from: samples) == first)
+    #expect(first.count <= DictionaryTraining.byteCount)
+    let own = try PayloadDictionary(number: 2, bytes: first)
+    compressor.add([own])
+    #expect(compressor.currentDictionary == 2)
+    let payload = Self.simulated[3]
+    let stored = compressor.stored(payload)
+    #expect(Array(stored.prefix(2)) == [1, 2])
+    #expect(try compressor.payload(of: stored) == payload)
+    // Both dictionaries can be written with and are read.
+    let former = compressor.stored(payload, with: .shipped)
+    #expect(Array(former.prefix(2)) == [1, 1])
+    #expect(try compressor.payload(of: former) == payload)
+    #expect(throws: PayloadCompressionError.unknownDictionary(2)) {
+      try PayloadCompressor().payload(of: stored)
+    }
+    compressor.replaceDictionaries(with: [])
+    #expect(compressor.currentDictionary == 1)
+    #expect(throws: PayloadCompressionError.unknownDictionary(2)) {
+      try compressor.payload(of: stored)
+    }
+  }
+
+  @Test("Too few samples, and bytes that are no dictionary, are refused")
+  func unusable() {
+    #expect(throws: PayloadCompressionError.tooFewSamples) {
+      try DictionaryTraining.dictionary(
+        from: Array(Self.simulated.prefix(DictionaryTraining.minimumSamples - 1).prefix(20)))
+    }
+    for bytes: [UInt8] in [[], [1, 2, 3], Array("no dictionary at all".utf8)] {
+      #expect(throws: PayloadCompressionError.unusableDictionary) {
+        try PayloadDictionary(number: 2, bytes: bytes)
+      }
+    }
+    #expect(throws: PayloadCompressionError.unusableDictionary) {
+      try PayloadDictionary(number: 0, bytes: PayloadDictionary.shipped.bytes)
+    }
+  }
+}

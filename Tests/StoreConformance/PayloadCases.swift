@@ -1,0 +1,174 @@
+import Cryptography
+import EntitlementDomain
+import EntitlementStore
+import TestSupport
+
+// What was signed is returned byte for byte, in whatever form it is stored.
+extension StoreConformanceSuite {
+  /// Everything of an account and of others that holds payloads, as callers read it.
+  private struct Contents: Equatable {
+    var export: AccountExport?
+    var facts: [SignedFact?]
+    var notifications: [SignedNotification?]
+    /// A store returns them in any order.
+    var customer: Set<Fact>
+    var revision: Int64
+    var feedEnd: Int64
+  }
+
+  /// Facts, versions, documents and notifications of all kinds.
+  private struct Stored {
+    var keys: [FactKey] = []
+    var notifications: [SignedNotification] = []
+    var documents: [[UInt8]] = []
+
+    func contents(of store: any EntitlementStore) async throws -> Contents {
+      var facts: [SignedFact?] = []
+      for key in keys { facts.append(try await store.signedFact(key, in: readerScope)) }
+      var found: [SignedNotification?] = []
+      for notification in notifications {
+        found.append(try await store.notification(notification.record.uuid))
+      }
+      let record = try await store.customer(
+        .account("alice"), in: readerScope, includesVersions: true
+      ).record
+      return Contents(
+        export: try await store.export("alice", in: readerScope), facts: facts,
+        notifications: found,
+        customer: Set(record.facts), revision: record.revision,
+        feedEnd: try await store.changedCustomers(after: 0).latest)
+    }
+  }
+
+  private static func fill(
+    _ store: any EntitlementStore, using random: inout SeededRandom
+  ) async throws -> Stored {
+    var stored = Stored()
+    // Documents of any first byte: those below 8 tell a form.
+    for first in 0..<20 {
+      let document =
+        first == 19
+        ? [] : [UInt8(first)] + random.bytes(upTo: 40) + [UInt8](repeating: 7, count: first * 9)
+      stored.documents.append(document)
+      let fact = try TransactionSample("\(100 + first)", "\(100 + first)").signedByReceipt(document)
+      stored.keys.append(fact.fact.key)
+      try await store.submit([fact], by: "alice")
+    }
+    for number in 0..<12 {
+      let chain = OriginalTransactionID("\(number)")
+      var facts = [
+        try TransactionSample("\(number)", chain.rawValue).with {
+          $0.padding = Int.random(in: 0...3_000, using: &random)
+        }.signed()
+      ]
+      // Versions of a renewal info.
+      for version in 0..<3 {
+        facts.append(
+          try RenewalSample(chain).with {
+            $0.signedAt = Int64(1_000 + version); $0.autoRenews = version == 1
+          }.signed())
+      }
+      stored.keys += [facts[0].fact.key, facts[1].fact.key]
+      for fact in facts { try await store.submit([fact], by: "alice") }
+      let told = Self.notification(number, about: Array(facts.prefix(number % 3)))
+      stored.notifications.append(told)
+      try await store.submit([facts[0]], by: "alice", notification: told)
+    }
+    let app = try AppTransactionSample("900").signed()
+    stored.keys.append(app.fact.key)
+    try await store.submit([app], by: "alice")
+    return stored
+  }
+
+  /// A notification with JWS inside. Every fourth has one whose base64url is not canonical.
+  private static func notification(_ number: Int, about facts: [SignedFact]) -> SignedNotification {
+    let inner = facts.map { fact -> String in
+      guard case .jws(let header, let signature) = fact.signed.proof else { return "" }
+      let parts = [
+        header, Base64Form.urlWithoutPadding.encode(fact.signed.payload),
+        Base64Form.urlWithoutPadding.encode(signature),
+      ].map { String(decoding: $0, as: UTF8.self) }
+      return parts.joined(separator: ".") + (number % 4 == 3 ? "=" : "")
+    }
+    let members = inner.enumerated().map { ",\"signed\($0.offset)\":\"\($0.element)\"" }.joined()
+    let id = uuid(number)
+    let payload = Array(
+      "{\"notificationType\":\"TEST\",\"notificationUUID\":\"\(id)\"\(members),\"signedDate\":4000}"
+        .utf8)
+    return SignedNotification(
+      record: NotificationRecord(
+        uuid: id, type: "TEST", scope: readerScope, signedDate: 4_000,
+        digest: PayloadSample.digest(of: payload)),
+      signed: PayloadSample.signedPayload(payload))
+  }
+
+  /// - Returns: the bytes that were saved.
+  private static func convert(_ store: any EntitlementStore, limit: Int) async throws -> Int64 {
+    var saved: Int64 = 0
+    while true {
+      switch try await store.convertPayloads(limit: limit) {
+      case .converted(let payloads, let bytes):
+        try expect(payloads <= limit, "\(payloads) payloads in a step of \(limit)")
+        saved += bytes
+      case .complete: return saved
+      case .elsewhere: throw ConformanceFailure("another converts", file: #fileID, line: #line)
+      }
+    }
+  }
+
+  static let payloadCases = [
+    ConformanceCase("Payloads of all kinds and documents are returned byte for byte") {
+      store, harness in
+      var random = SeededRandom(for: "payloads of all kinds")
+      let stored = try await fill(store, using: &random)
+      let contents = try await stored.contents(of: store)
+      try expectEqual(contents.facts.contains(nil), false, "a fact is missing")
+      try expectEqual(contents.notifications, stored.notifications, "notifications")
+      var documents: [[UInt8]] = []
+      for case .document(let bytes) in contents.facts.compactMap({ $0?.signed.proof }) {
+        documents.append(bytes)
+      }
+      try expectEqual(documents, stored.documents, "documents")
+      let export = try unwrap(contents.export, "export")
+      try expectEqual(
+        Set(export.notifications.map(\.notification)), Set(stored.notifications), "exported")
+      try expectEqual(export.versions.count { $0.signed != nil }, 12, "other versions")
+      for fact in export.facts {
+        try expectEqual(PayloadSample.digest(of: fact.signed.payload), fact.fact.precedence.digest)
+      }
+      let reopened = try await harness.reopen(store)
+      let again = try await stored.contents(of: reopened)
+      await reopened.close()
+      try expectEqual(again == contents, true, "the same after a restart")
+    },
+
+    ConformanceCase("A new database has nothing to convert") { store, _ in
+      try expectEqual(try await store.convertPayloads(limit: 200), .complete)
+      try await store.submit(TransactionSample("1", "1"), by: "alice")
+      try expectEqual(try await store.convertPayloads(limit: 200), .complete)
+    },
+
+    ConformanceCase("Payloads of the former form are read, converted in steps, and the same after")
+    {
+      store, harness in
+      var random = SeededRandom(for: "payloads of the former form")
+      let stored = try await fill(store, using: &random)
+      let contents = try await stored.contents(of: store)
+      let (raw, isRaw) = try await harness.reopenRaw(store)
+      let before = try await stored.contents(of: raw)
+      let saved = try await convert(raw, limit: 7)
+      let after = try await stored.contents(of: raw)
+      let rest = try await raw.convertPayloads(limit: 7)
+      // Writes go on after the conversion.
+      try await raw.submit(RenewalSample("3").with { $0.signedAt = 9_000 }, by: "alice")
+      let export = try await raw.export("alice", in: readerScope)
+      await raw.close()
+      try expectEqual(before == contents, true, "the former form is read")
+      try expectEqual(after == contents, true, "the same after the conversion")
+      try expectEqual(saved > 10_000, isRaw, "saved bytes: \(saved)")
+      try expectEqual(rest, .complete)
+      try expectEqual(
+        export?.versions.count { $0.signed != nil }, 12, "versions after another write")
+    },
+  ]
+}
