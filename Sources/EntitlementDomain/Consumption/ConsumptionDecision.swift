@@ -13,7 +13,7 @@ package enum ConsumptionCause: Int, Hashable, Sendable, CaseIterable {
   case purchaseRevoked = 5
   /// The purchase was not known until the deadline.
   case purchaseUnknown = 6
-  /// The purchase had no account until the deadline, so that nobody could have consented.
+  /// At the deadline the purchase belonged to no account, so there was nobody to consent.
   case ownerUnknown = 7
   /// The backend stated no percentage until the deadline, which the policy requires.
   case percentageMissing = 8

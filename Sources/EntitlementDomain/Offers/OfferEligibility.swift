@@ -246,8 +246,9 @@ extension Offer {
   }
 
   /// Whether a period with this offer belongs to the redemption of the period before it. An offer
-  /// that is paid as you go has several periods; others have one. Without a discount type, as in
-  /// older payloads, it counts as one that has several: nobody is refused for a use that was none.
+  /// that is paid as you go has several periods; others have one. Older payloads have no discount type.
+  /// Their offers count as offers of several periods, so that two periods of one offer are not taken for
+  /// two uses.
   fileprivate func continues(_ previous: Offer?) -> Bool {
     guard let previous, previous.promotionalID == promotionalID else { return false }
     return discountType == nil || discountType == .payAsYouGo
@@ -329,10 +330,10 @@ extension CustomerRecord {
     return mismatched
   }
 
-  /// A transaction that names the customer to Apple: "any transaction that belongs to the customer",
-  /// or the app transaction ("Generating JWS to sign App Store requests"). The first of those that
-  /// were asked for and are the customer's; else the latest own purchase that began by `now`, else
-  /// the id of the app transaction; nil when neither is known.
+  /// The id that names the customer to Apple in a signed offer: that of any transaction of the customer,
+  /// or of the app transaction (Apple, "Generating JWS to sign App Store requests"). It is the first of
+  /// `asked` that is the customer's; else that of the latest own purchase that began by `now`; else
+  /// that of the app transaction; nil when neither is known.
   ///
   /// - Parameter asked: accounts and tokens ask for none.
   package func transactionForOffers(
