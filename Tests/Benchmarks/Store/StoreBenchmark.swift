@@ -4,7 +4,7 @@ import LoadClient
 import PostgresStore
 
 /// The PostgreSQL store compared with `pgbench` (P5, P6), and with itself with fewer customers
-/// (P8).
+/// (P8, P9).
 struct StoreBenchmark: AsyncParsableCommand, ReportingBenchmark {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "Reads and submissions on PostgreSQL, compared with pgbench.")
@@ -25,7 +25,7 @@ struct StoreBenchmark: AsyncParsableCommand, ReportingBenchmark {
   var only: Part?
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case reads, submissions, sizes
+    case reads, submissions, sizes, start
   }
 
   @Flag(help: "Only fill the database.")
@@ -67,15 +67,18 @@ struct StoreBenchmark: AsyncParsableCommand, ReportingBenchmark {
     let bytes = only == nil ? try many.sizes() : nil
     var tables: [StoreTable] = []
     if only ?? .reads == .reads { tables.append(try await plan.measureReads(of: many)) }
-    if only ?? .sizes == .sizes {
+    var start: Report.Part?
+    if only.map({ [.sizes, .start].contains($0) }) ?? true {
       let few = try await server.database(customers: Self.fewCustomers, workers: Self.workers)
-      tables.append(try await plan.measureSizes(few: few, many: many))
+      if only != .start { tables.append(try await plan.measureSizes(few: few, many: many)) }
+      if only != .sizes { start = try await plan.measureStart(few: few, many: many) }
     }
     if only ?? .submissions == .submissions {
       tables.append(try await plan.measureSubmissions(to: many, on: server))
     }
     for table in tables { table.print() }
+    start?.print()
     if let bytes { print(bytes) }
-    return tables.map(\.part)
+    return tables.map(\.part) + (start.map { [$0] } ?? [])
   }
 }

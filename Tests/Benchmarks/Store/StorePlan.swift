@@ -104,6 +104,28 @@ struct StorePlan {
       unit: "µs", bound: few.size, rows: rows)
   }
 
+  /// P9.
+  func measureStart(few: BenchmarkDatabase, many: BenchmarkDatabase) async throws -> Report.Part {
+    let databases = [few, many]
+    var times = databases.map {
+      Figure("start to first answer, \($0.size) customers", unit: "ms", target: .atMost(1_000))
+    }
+    var resident = databases.map { Figure("resident memory, \($0.size) customers", unit: "MB") }
+    var own = databases.map { Figure("own memory, \($0.size) customers", unit: "MB") }
+    progress.start("P9, rounds", of: rounds)
+    for round in 0..<rounds {
+      for (index, database) in databases.enumerated() {
+        let start = try await ServerStart(store: database.uri, customer: round)
+        times[index].add(start.milliseconds)
+        resident[index].add(start.residentMegabytes)
+        own[index].add(start.ownMegabytes)
+      }
+      progress.advance(by: 1)
+    }
+    progress.end()
+    return Report.Part("P9: start, and memory after the first answer", times + resident + own)
+  }
+
   /// P6.
   func measureSubmissions(
     to database: BenchmarkDatabase, on server: BenchmarkServer

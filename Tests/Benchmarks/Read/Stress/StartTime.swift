@@ -1,5 +1,4 @@
 import LoadClient
-import RPCClient
 
 /// From the start of the program to its first answer, with an existing database (P9).
 struct StartTime {
@@ -17,13 +16,7 @@ struct StartTime {
     plan.progress.start("P9, rounds", of: plan.rounds)
     for round in 0..<plan.rounds {
       for (index, (_, store)) in stores.enumerated() {
-        let started = ContinuousClock.now
-        let server = try await EntitledProcess(store: store)
-        let connection = try await RPCConnection.connect(to: server.address)
-        _ = try await connection.answer(CustomerCalls.state(of: round))
-        figures[index].add((ContinuousClock.now - started) / .milliseconds(1))
-        await connection.close()
-        try server.stop()
+        figures[index].add(try await ServerStart(store: store, customer: round).milliseconds)
       }
       plan.progress.advance(by: 1)
     }
