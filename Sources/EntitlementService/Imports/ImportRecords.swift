@@ -125,12 +125,16 @@ package struct ImportRecords: Sendable {
   private func isBound(
     _ token: AppAccountToken, to account: AccountID, in scope: AppScope
   ) async throws(ServiceError) -> Bool {
-    // Only tokens that differ in their last digit are between this text and the token.
-    let before = AppAccountToken(String(token.rawValue.dropLast()))
-    let tokens = try await asking { () throws(StoreError) in
-      try await store.tokens(of: account, in: scope, after: before, limit: 16)
-    }
-    return tokens.contains { $0.token == token && $0.row.state == .bound }
+    var last: AppAccountToken?
+    repeat {
+      let after = last
+      let page = try await asking { () throws(StoreError) in
+        try await store.tokens(of: account, in: scope, after: after, limit: Self.tokensOfPage)
+      }
+      if let known = page.first(where: { $0.token == token }) { return known.row.state == .bound }
+      last = page.count == Self.tokensOfPage ? page.last?.token : nil
+    } while last != nil
+    return false
   }
 
   private func account(
@@ -341,6 +345,8 @@ package struct ImportRecords: Sendable {
     let served = all.filter { [.production, .sandbox].contains($0.environment) }
     return served.allSatisfy(permits) ? all : all.filter(permits)
   }
+
+  private static let tokensOfPage = 1_000
 
   private static let unknown = ServiceError(.notFound, "the import is not known")
 }
