@@ -119,11 +119,14 @@ def domain_structures(folder):
                 if not match.group(2).endswith("{"):
                     structures[name][0][match.group(1)] = match.group(2)
         for match in re.finditer(
-            r"^(?:public|package) struct (\w+)(?:(?!^\}).)*?^  (?:public|package) init\((.*?)\) \{",
+            r"^(?:(?:public|package) struct|extension) (\w+)(?:(?!^\}).)*?"
+            r"^  (?:public|package) init\((.*?)\) \{",
             path.read_text(), re.S | re.M,
         ):
-            arguments = re.findall(r"(?:^|,)\s*(\w+):", match.group(2))
-            structures[match.group(1)][1].extend(arguments)
+            known = structures.get(match.group(1))
+            # A structure with an initialiser of the compiler has its own in an extension.
+            if known and not known[1]:
+                known[1].extend(re.findall(r"(?:^|,)\s*(\w+):", match.group(2)))
     return structures
 
 
