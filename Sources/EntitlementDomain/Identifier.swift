@@ -42,7 +42,7 @@ public struct Identifier<Kind>: Hashable, Sendable, Comparable, CustomStringConv
 /// The compiler does not check that declaration. Such a function may only have borrowed parameters and a
 /// result without references, and must change nothing that others can see: no cache, no counter, no log.
 @usableFromInline
-enum IdentifierBytes {
+package enum IdentifierBytes {
   @inline(never)
   @_effects(readonly)
   @usableFromInline
@@ -54,38 +54,70 @@ enum IdentifierBytes {
   @_effects(readonly)
   static func isLess(_ left: String, _ right: String) -> Bool {
     withBytes(of: left) { left in
-      withBytes(of: right) { left.lexicographicallyPrecedes($0) }
+      withBytes(of: right) { isLess(left, $0) }
     }
   }
 
+  /// Whether `right` are the UTF-8 bytes of `left`.
   @inlinable
-  static func areEqual(_ left: String, _ right: UnsafeRawBufferPointer) -> Bool {
+  package static func areEqual(_ left: String, _ right: UnsafeRawBufferPointer) -> Bool {
     withBytes(of: left) { areEqual($0, right) }
   }
 
+  // Inlined, and by the storage that nearly all strings have: their spans are reached by a call.
   @inlinable
+  @inline(__always)
   static func withBytes<Result>(
     of text: String, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
-    text.utf8.span.withUnsafeBytes(body)
+    let result = text.utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
+    guard let result else { return text.utf8.span.withUnsafeBytes(body) }
+    return result
   }
 
-  // Compares eight bytes at a time, because comparing identifiers is the most frequent operation.
+  // Eight bytes at a time, because comparing identifiers is the most frequent operation.
   @inlinable
   static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard left.count == right.count else { return false }
     var offset = 0
-    while offset + 8 <= left.count {
-      let leftWord = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      let rightWord = right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      if leftWord != rightWord { return false }
-      offset += 8
+    if left.count >= 8 {
+      // The last word may overlap the one before it.
+      let last = left.count - 8
+      while offset < last {
+        if word(of: left, at: offset) != word(of: right, at: offset) { return false }
+        offset += 8
+      }
+      return word(of: left, at: last) == word(of: right, at: last)
     }
     while offset < left.count {
       if left[offset] != right[offset] { return false }
       offset += 1
     }
     return true
+  }
+
+  /// The order of the first bytes that differ.
+  private static func isLess(
+    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
+  ) -> Bool {
+    let common = min(left.count, right.count)
+    var offset = 0
+    while offset + 8 <= common {
+      let (leftWord, rightWord) = (word(of: left, at: offset), word(of: right, at: offset))
+      // The most significant byte is the first one.
+      if leftWord != rightWord { return leftWord.bigEndian < rightWord.bigEndian }
+      offset += 8
+    }
+    while offset < common {
+      if left[offset] != right[offset] { return left[offset] < right[offset] }
+      offset += 1
+    }
+    return left.count < right.count
+  }
+
+  @inlinable
+  static func word(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+    bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
   }
 }
 

@@ -36,6 +36,22 @@ struct IdentifierTests {
     #expect(Set(Self.texts.map { ProductID($0) }).count == Self.texts.count)
   }
 
+  @Test("One byte that differs decides, at any position of a text of any length")
+  func oneByte() {
+    for length in 1...26 {
+      let text = Array(repeating: UInt8(ascii: "a"), count: length)
+      let lesser = ProductID(String(decoding: text, as: UTF8.self))
+      for position in text.indices {
+        var other = text
+        other[position] = UInt8(ascii: "b")
+        let greater = ProductID(String(decoding: other, as: UTF8.self))
+        #expect(lesser != greater)
+        #expect(lesser < greater)
+        #expect(!(greater < lesser))
+      }
+    }
+  }
+
   @Test("Random text compares as its bytes do")
   func random() {
     var random = SeededRandom(for: "identifiers")

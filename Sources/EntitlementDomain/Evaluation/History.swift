@@ -202,19 +202,6 @@ struct FactTable {
     /// The level of service; 1 is the highest (R28). A product that is not in the catalog is below
     /// all others.
     let level: Int
-
-    /// The product of a transaction.
-    init(of fact: Fact, at position: Int, in catalog: [ProductID: CatalogProduct]) {
-      guard case .transaction(let transaction) = fact else {
-        preconditionFailure("another kind of fact has no product")
-      }
-      id = transaction.productID
-      self.fact = position
-      inCatalog = catalog[id]
-      isInCatalog = inCatalog != nil
-      entitlements = inCatalog?.entitlements ?? []
-      level = inCatalog?.level ?? 1_000_000
-    }
   }
 
   /// - Parameter fact: the position of a transaction.
@@ -245,6 +232,20 @@ struct FactTable {
       preconditionFailure("the position is that of another kind of fact")
     }
     return appTransaction
+  }
+}
+
+extension FactTable.Product {
+  /// The product of a transaction.
+  init(of fact: Fact, at position: Int, in catalog: [ProductID: CatalogProduct]) {
+    guard case .transaction(let transaction) = fact else {
+      preconditionFailure("another kind of fact has no product")
+    }
+    let inCatalog = catalog[transaction.productID]
+    self.init(
+      id: transaction.productID, fact: position, inCatalog: inCatalog,
+      isInCatalog: inCatalog != nil, entitlements: inCatalog?.entitlements ?? [],
+      level: inCatalog?.level ?? 1_000_000)
   }
 }
 

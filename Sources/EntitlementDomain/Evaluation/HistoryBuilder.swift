@@ -182,7 +182,7 @@ struct HistoryBuilder {
   {
     guard let first = periods.first else { return [] }
     let ends = endsOfChains
-    var ordered = Array(repeating: first.period, count: periods.count)
+    var ordered = Array(repeated: first.period, count: periods.count)
     var starts = ends
     for (chain, period) in periods.reversed() {
       starts[chain] -= 1
@@ -234,7 +234,7 @@ struct HistoryBuilder {
 
   /// By chain number: the end of its periods, when all are in the order of the chains.
   private var endsOfChains: [Int] {
-    var ends = [Int](repeating: 0, count: chainFacts.count)
+    var ends = [Int](repeated: 0, count: chainFacts.count)
     for (chain, _) in periods { ends[chain] += 1 }
     for chain in ends.indices.dropFirst() { ends[chain] += ends[chain - 1] }
     return ends
@@ -247,7 +247,7 @@ struct HistoryBuilder {
 
   /// The renewals by chain number; nil for a chain without a renewal info.
   private func renewals(of facts: Span<Fact>) -> [Renewal?] {
-    var renewals = [Renewal?](repeating: nil, count: chainFacts.count)
+    var renewals = [Renewal?](repeated: nil, count: chainFacts.count)
     for position in renewalInfos {
       guard let info = RenewalOutline.of(facts[position], at: position) else { continue }
       let chain = chainNumbers.find(info.chainHash) {
@@ -297,7 +297,7 @@ struct HistoryBuilder {
   /// - Parameter order: the positions of the products, sorted by id.
   func oneTimePurchases(in table: FactTable, order: [Int]) -> [OneTimePurchases] {
     if purchases.isEmpty { return [] }
-    var byProduct = [[OneTimePurchases.Purchase]](repeating: [], count: products.count)
+    var byProduct = [[OneTimePurchases.Purchase]](repeated: [], count: products.count)
     for purchase in purchases { byProduct[purchase.product].append(purchase) }
     return order.compactMap { product in
       byProduct[product].isEmpty
@@ -433,7 +433,7 @@ private struct ProductSlots {
 
   /// - Parameter chain: the positions of the periods of one chain.
   mutating func number(_ periods: inout [Period], in chain: Range<Int>, productCount: Int) {
-    if slots.isEmpty { slots = Array(repeating: -1, count: productCount) }
+    if slots.isEmpty { slots = Array(repeated: -1, count: productCount) }
     var count: Int32 = 0
     for index in chain {
       let product = periods[index].product
@@ -455,7 +455,7 @@ private struct ReachingPeriods {
 
   init(_ periods: [Period], in chain: Range<Int>) {
     self.chain = chain
-    earliestStarts = Array(repeating: Milliseconds(.max), count: chain.count + 1)
+    earliestStarts = Array(repeated: Milliseconds(.max), count: chain.count + 1)
     // The periods are sorted by their ends.
     for index in chain.reversed() {
       let offset = index - chain.lowerBound
@@ -478,5 +478,13 @@ extension Period {
   /// may have renewed it.
   fileprivate func isBefore(_ other: Period) -> Bool {
     start < other.start && end >= other.start
+  }
+}
+
+extension Array {
+  /// The same as `init(repeating:count:)`, which looks up the type of the array's storage at run time.
+  /// For the short lists of most customers that takes longer than all else.
+  init(repeated element: Element, count: Int) {
+    self.init(repeatElement(element, count: count))
   }
 }

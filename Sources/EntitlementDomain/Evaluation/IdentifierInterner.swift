@@ -99,21 +99,21 @@ extension IdentifierBytes {
   @inline(never)
   @_effects(readonly)
   fileprivate static func hash(of text: String, qualifier: Int) -> UInt64 {
-    var hash = UInt64(bitPattern: Int64(qualifier)) &+ HashSeed.value
-    withBytes(of: text) { bytes in
+    let seed = UInt64(bitPattern: Int64(qualifier)) &+ HashSeed.value
+    return withBytes(of: text) { bytes in
+      var hash = mixed(seed, UInt64(bytes.count))
+      guard bytes.count >= 8 else {
+        return mixed(hash, bytes.reduce(0) { $0 << 8 | UInt64($1) })
+      }
+      // The last word may overlap the one before it.
+      let last = bytes.count - 8
       var offset = 0
-      while offset + 8 <= bytes.count {
-        hash = mixed(hash, bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      while offset < last {
+        hash = mixed(hash, word(of: bytes, at: offset))
         offset += 8
       }
-      var rest = UInt64(bytes.count)
-      while offset < bytes.count {
-        rest = rest << 8 | UInt64(bytes[offset])
-        offset += 1
-      }
-      hash = mixed(hash, rest)
+      return mixed(hash, word(of: bytes, at: last))
     }
-    return hash
   }
 
   private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
@@ -159,7 +159,7 @@ struct DuplicateDetector {
   init(capacity: Int) {
     var size = 16
     while size < capacity * 2 { size *= 2 }
-    slots = Array(repeating: 0, count: size)
+    slots = Array(repeated: 0, count: size)
   }
 
   mutating func insert(hash: UInt64) {

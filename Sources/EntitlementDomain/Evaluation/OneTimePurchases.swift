@@ -200,12 +200,14 @@ enum OneTimeKind {
   @inline(never)
   @_effects(readonly)
   static func of(_ type: ProductType) -> OneTimeKind? {
-    // Literals, which are compared faster than the constants of the type.
-    switch type.rawValue {
-    case "Auto-Renewable Subscription": nil
-    case "Non-Renewing Subscription": .nonRenewing
-    case "Non-Consumable": .nonConsumable
-    case "Consumable": .consumable
+    // Only with the text of the same length. Literals are compared faster than the constants of the
+    // type.
+    let text = type.rawValue
+    return switch text.utf8.count {
+    case 27 where text == "Auto-Renewable Subscription": nil
+    case 25 where text == "Non-Renewing Subscription": .nonRenewing
+    case 14 where text == "Non-Consumable": .nonConsumable
+    case 10 where text == "Consumable": .consumable
     default: .unknown
     }
   }

@@ -59,7 +59,7 @@ private struct PeriodsByStart {
 
   init(_ indices: [Int], of periods: [Period]) {
     self.indices = indices
-    nextOther = Array(repeating: indices.count, count: indices.count)
+    nextOther = Array(repeated: indices.count, count: indices.count)
     var next = indices.count
     for rank in stride(from: indices.count - 2, through: 0, by: -1) {
       if periods[indices[rank]].productInChain != periods[indices[rank + 1]].productInChain {

@@ -50,7 +50,7 @@ struct StateBuilder {
   init(history: History, now: Milliseconds) {
     self.history = history
     self.now = now
-    products = Array(repeating: nil, count: history.table.products.count)
+    products = Array(repeated: nil, count: history.table.products.count)
     sources.reserveCapacity(8)
     entitlements.reserveCapacity(8)
   }
@@ -294,7 +294,7 @@ struct StateBuilder {
   private mutating func entitlementStates() -> [EntitlementState] {
     let table = history.table
     let order = entitlements.indices.sorted { entitlements[$0] < entitlements[$1] }
-    var rank = Array(repeating: 0, count: order.count)
+    var rank = Array(repeated: 0, count: order.count)
     for (position, number) in order.enumerated() { rank[number] = position }
     sources.sort { left, right in
       left.entitlement == right.entitlement

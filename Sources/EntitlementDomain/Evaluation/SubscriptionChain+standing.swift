@@ -61,7 +61,7 @@ extension SubscriptionChain {
   /// ``products``: the latest that has begun, else the first.
   func productPeriods(at now: Milliseconds) -> [ProductPeriods] {
     var found = [ProductPeriods](
-      repeating: ProductPeriods(
+      repeated: ProductPeriods(
         followed: periods.startIndex, firstPurchaseAt: Milliseconds(.max), hasBegun: false),
       count: products.count)
     for index in periods.indices.reversed() {
@@ -222,22 +222,21 @@ extension Standing {
     guard case .transaction(let transaction) = fact else {
       preconditionFailure("the position is that of another kind of fact")
     }
-    var standing = Standing(
+    var revocation: Revocation?
+    if let date = transaction.revocationDate, date <= now {
+      revocation = Revocation(
+        date: date, reason: transaction.revocationReason, type: transaction.revocationType)
+    }
+    // All fields at once: setting one after the other copies the standing when it is returned.
+    return Standing(
       coreState: isActive ? .active : .inactive, status: status,
       productID: transaction.productID, productType: type ?? transaction.type,
       transactionID: transaction.transactionID,
       originalTransactionID: transaction.originalTransactionID,
-      periodStart: transaction.purchaseDate, firstPurchaseAt: transaction.purchaseDate,
-      callToAction: .none)
-    standing.periodEnd = transaction.expiresDate
-    standing.offer = transaction.offer
-    standing.ownership = transaction.ownership
-    standing.storefront = transaction.storefront
-    standing.commitment = transaction.commitment
-    if let date = transaction.revocationDate, date <= now {
-      standing.revocation = Revocation(
-        date: date, reason: transaction.revocationReason, type: transaction.revocationType)
-    }
-    return standing
+      periodStart: transaction.purchaseDate, periodEnd: transaction.expiresDate,
+      offer: transaction.offer, winBackOfferIDs: [], ownership: transaction.ownership,
+      storefront: transaction.storefront, revocation: revocation,
+      commitment: transaction.commitment, firstPurchaseAt: transaction.purchaseDate,
+      callToAction: .none, notices: [])
   }
 }

@@ -79,7 +79,7 @@ struct TransitionSweep {
   }
 
   private mutating func followBusyChains(in boundaries: [Boundaries.Boundary]) {
-    var counts = [Int32](repeating: 0, count: history.chains.count)
+    var counts = [Int32](repeated: 0, count: history.chains.count)
     for boundary in boundaries where boundary.part.unit < counts.count {
       counts[Int(boundary.part.unit)] += 1
     }

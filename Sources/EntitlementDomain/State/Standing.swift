@@ -47,23 +47,19 @@ public struct Standing: Hashable, Sendable {
   public var callToAction: CallToAction
   /// Remarks on the status, in the order of the raw values.
   public var notices: [Notice]
+}
 
+extension Standing {
   public init(
     coreState: CoreState, status: DetailedStatus, productID: ProductID, productType: ProductType,
     transactionID: TransactionID, originalTransactionID: OriginalTransactionID,
     periodStart: Milliseconds, firstPurchaseAt: Milliseconds, callToAction: CallToAction
   ) {
-    self.coreState = coreState
-    self.status = status
-    self.productID = productID
-    self.productType = productType
-    self.transactionID = transactionID
-    self.originalTransactionID = originalTransactionID
-    self.periodStart = periodStart
-    self.firstPurchaseAt = firstPurchaseAt
-    self.callToAction = callToAction
-    self.winBackOfferIDs = []
-    self.notices = []
+    self.init(
+      coreState: coreState, status: status, productID: productID, productType: productType,
+      transactionID: transactionID, originalTransactionID: originalTransactionID,
+      periodStart: periodStart, winBackOfferIDs: [], firstPurchaseAt: firstPurchaseAt,
+      callToAction: callToAction, notices: [])
   }
 }
 
