@@ -89,7 +89,7 @@ extension PayloadDecoder {
     _ fields: PayloadFields, digest: PayloadDigest
   ) throws(PayloadError) -> TransactionFact {
     let fields = fields.withDates(ofEnvironmentIn: "environment")
-    var fact = TransactionFact(
+    return TransactionFact(
       bundleID: BundleID(try fields.requiredIdentifier("bundleId")),
       environment: try environment("environment", in: fields),
       originalTransactionID: OriginalTransactionID(
@@ -99,31 +99,28 @@ extension PayloadDecoder {
       type: ProductType(rawValue: try fields.identifier("type") ?? ""),
       purchaseDate: try fields.requiredMoment("purchaseDate"),
       signedDate: try fields.requiredMoment("signedDate"),
-      digest: digest)
-    fact.originalPurchaseDate = try fields.moment("originalPurchaseDate")
-    fact.expiresDate = try fields.moment("expiresDate")
-    fact.webOrderLineItemID = try fields.identifier("webOrderLineItemId")
-      .map(WebOrderLineItemID.init(_:))
-    fact.subscriptionGroupID = try fields.identifier("subscriptionGroupIdentifier")
-      .map(SubscriptionGroupID.init(_:))
-    fact.quantity = try fields.integer("quantity")
-    fact.appAccountToken = try appAccountToken(in: fields)
-    fact.appTransactionID = try fields.identifier("appTransactionId")
-      .map(AppTransactionID.init(_:))
-    fact.previousOriginalTransactionID = try fields.identifier("previousOriginalTransactionId")
-      .map(OriginalTransactionID.init(_:))
-    fact.ownership = try fields.identifier("inAppOwnershipType").map(OwnershipType.init(rawValue:))
-    fact.revocationDate = try fields.moment("revocationDate")
-    fact.revocationReason = try fields.integer("revocationReason")
-      .map(RevocationReason.init(rawValue:))
-    fact.revocationType = try fields.identifier("revocationType").map(
-      RevocationType.init(rawValue:))
-    fact.isUpgraded = try fields.boolean("isUpgraded") ?? false
-    fact.offer = try offer(in: fields)
-    fact.storefront = try fields.identifier("storefront")
-    fact.transactionReason = try fields.identifier("transactionReason")
-    fact.commitment = try commitment(in: fields)
-    return fact
+      digest: digest,
+      originalPurchaseDate: try fields.moment("originalPurchaseDate"),
+      expiresDate: try fields.moment("expiresDate"),
+      webOrderLineItemID: try fields.identifier("webOrderLineItemId")
+        .map(WebOrderLineItemID.init(_:)),
+      subscriptionGroupID: try fields.identifier("subscriptionGroupIdentifier")
+        .map(SubscriptionGroupID.init(_:)),
+      quantity: try fields.integer("quantity"),
+      appAccountToken: try appAccountToken(in: fields),
+      appTransactionID: try fields.identifier("appTransactionId").map(AppTransactionID.init(_:)),
+      previousOriginalTransactionID: try fields.identifier("previousOriginalTransactionId")
+        .map(OriginalTransactionID.init(_:)),
+      ownership: try fields.identifier("inAppOwnershipType").map(OwnershipType.init(rawValue:)),
+      revocationDate: try fields.moment("revocationDate"),
+      revocationReason: try fields.integer("revocationReason")
+        .map(RevocationReason.init(rawValue:)),
+      revocationType: try fields.identifier("revocationType").map(RevocationType.init(rawValue:)),
+      isUpgraded: try fields.boolean("isUpgraded") ?? false,
+      offer: try offer(in: fields),
+      storefront: try fields.identifier("storefront"),
+      transactionReason: try fields.identifier("transactionReason"),
+      commitment: try commitment(in: fields))
   }
 
   /// The fact of a purchase: what the decoder reads from its payload. A receipt has hundreds, and
@@ -133,34 +130,32 @@ extension PayloadDecoder {
   /// - Parameters:
   ///   - payload: the purchase, encoded with `origin`.
   ///   - digest: the SHA-256 of `payload`.
+  ///   - authority: of the fact.
   /// - Throws: ``PayloadError``.
   package static func transaction(
     _ purchase: ReceiptPurchase, of origin: ReceiptPayload.Origin, in payload: ReceiptPayload,
-    digest: PayloadDigest
+    digest: PayloadDigest, authority: FactAuthority
   ) throws(PayloadError) -> TransactionFact {
     guard payload.isPlain, purchase.appAccountToken == nil else {
-      return try transaction(try PayloadFields(json: payload.bytes), digest: digest)
+      var fact = try transaction(try PayloadFields(json: payload.bytes), digest: digest)
+      fact.authority = authority
+      return fact
     }
-    var fact = TransactionFact(
+    return TransactionFact(
       bundleID: origin.bundleID, environment: origin.environment,
       originalTransactionID: purchase.originalTransactionID,
       transactionID: purchase.transactionID, productID: purchase.productID,
       type: ProductType(rawValue: ""), purchaseDate: purchase.purchaseDate,
-      signedDate: origin.signedDate, digest: digest)
-    fact.originalPurchaseDate = purchase.originalPurchaseDate
-    fact.expiresDate = purchase.expiresDate
-    fact.webOrderLineItemID = purchase.webOrderLineItemID
-    fact.subscriptionGroupID = purchase.subscriptionGroupID
-    fact.quantity = purchase.quantity
-    fact.appTransactionID = origin.appTransactionID
-    fact.ownership = purchase.ownership
-    fact.revocationDate = purchase.revocationDate
-    fact.revocationReason = purchase.revocationReason
-    fact.isUpgraded = purchase.isUpgraded ?? false
-    fact.offer = purchase.offer.map {
-      Offer(type: $0.type, identifier: $0.identifier, discountType: $0.discountType)
-    }
-    return fact
+      signedDate: origin.signedDate, digest: digest, authority: authority,
+      originalPurchaseDate: purchase.originalPurchaseDate, expiresDate: purchase.expiresDate,
+      webOrderLineItemID: purchase.webOrderLineItemID,
+      subscriptionGroupID: purchase.subscriptionGroupID, quantity: purchase.quantity,
+      appTransactionID: origin.appTransactionID, ownership: purchase.ownership,
+      revocationDate: purchase.revocationDate, revocationReason: purchase.revocationReason,
+      isUpgraded: purchase.isUpgraded ?? false,
+      offer: purchase.offer.map {
+        Offer(type: $0.type, identifier: $0.identifier, discountType: $0.discountType)
+      })
   }
 
   /// Decodes a `JWSRenewalInfoDecodedPayload`. An `autoRenewStatus` other than 0 and 1 counts as

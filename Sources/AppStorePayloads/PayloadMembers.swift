@@ -4,8 +4,8 @@ import JSON
 /// Writes a JSON object, one member after the other. A receipt is as many objects as it has purchases,
 /// so each member is written at once, to memory that nearly always is enough for all of them.
 struct PayloadMembers {
-  // A subscription purchase has 500 bytes.
-  private var bytes = [UInt8](repeating: 0, count: 1_024)
+  // A subscription purchase has 500 bytes. Memory of less than 1 kB is the fastest to get.
+  private var bytes = [UInt8](repeating: 0, count: 960)
   private var count = 1
   /// Whether all texts can be read again as they are: none is empty, and none was escaped.
   private(set) var arePlain = true
@@ -14,14 +14,30 @@ struct PayloadMembers {
     bytes[0] = UInt8(ascii: "{")
   }
 
-  /// The object with the members so far.
-  var object: [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: count + 1) { output, written in
-      written = bytes.withUnsafeBufferPointer { bytes in
-        output.update(fromContentsOf: UnsafeBufferPointer(rebasing: bytes[..<count]))
+  /// The object with the members, after which no more are written.
+  mutating func end() -> [UInt8] {
+    bytes[count] = UInt8(ascii: "}")
+    return Array(bytes[...count])
+  }
+
+  /// Starts another object, in the same memory.
+  mutating func restart() {
+    count = 1
+    arePlain = true
+  }
+
+  /// Appends the members of another object, of which there is at least one.
+  mutating func append(_ other: PayloadMembers) {
+    arePlain = arePlain && other.arePlain
+    reserve(other.count)
+    bytes.withUnsafeMutableBufferPointer { output in
+      if count > 1 {
+        output[count] = UInt8(ascii: ",")
+        count += 1
       }
-      output[written] = UInt8(ascii: "}")
-      written += 1
+      count = other.bytes.withUnsafeBufferPointer {
+        output[count...].update(fromContentsOf: $0[1..<other.count])
+      }
     }
   }
 
@@ -78,11 +94,8 @@ struct PayloadMembers {
   private mutating func append(
     _ name: StaticString, maximumLength: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int
   ) {
-    // A comma, two quotes and a colon; and a byte for the end of the object.
-    let needed = name.utf8CodeUnitCount + maximumLength + 5
-    if bytes.count - count < needed {
-      bytes.append(contentsOf: repeatElement(0, count: max(needed, bytes.count)))
-    }
+    // Two quotes and a colon.
+    reserve(name.utf8CodeUnitCount + maximumLength + 3)
     let written = count
     count = bytes.withUnsafeMutableBufferPointer { buffer in
       // The buffer is not empty.
@@ -101,6 +114,15 @@ struct PayloadMembers {
       output += write(output)
       return output - start
     }
+  }
+}
+
+extension PayloadMembers {
+  /// Makes room for members of this length, a comma before them and the end of the object.
+  private mutating func reserve(_ length: Int) {
+    let needed = length + 2
+    guard bytes.count - count < needed else { return }
+    bytes.append(contentsOf: repeatElement(0, count: max(needed, bytes.count)))
   }
 }
 
@@ -135,11 +157,10 @@ extension PayloadMembers {
     _ text: UnsafeBufferPointer<UInt8>, to output: UnsafeMutablePointer<UInt8>
   ) -> UnsafeMutablePointer<UInt8>? {
     var mustEscape: UInt8 = 0
-    for index in text.indices {
-      output[index] = text[index]
-      mustEscape |= isEscaped(text[index]) ? 1 : 0
-    }
-    return mustEscape == 0 ? output + text.count : nil
+    for byte in text { mustEscape |= isEscaped(byte) ? 1 : 0 }
+    guard mustEscape == 0 else { return nil }
+    if let start = text.baseAddress { output.update(from: start, count: text.count) }
+    return output + text.count
   }
 
   private static func escape(

@@ -33,36 +33,9 @@ package struct ReceiptPayload: Sendable {
   /// Whether decoding gives the values back without a change.
   let isPlain: Bool
 
-  private init(_ members: PayloadMembers) {
-    bytes = members.object
+  fileprivate init(_ members: inout PayloadMembers) {
+    bytes = members.end()
     isPlain = members.arePlain && bytes.count <= JSONLimits.length
-  }
-
-  /// Encodes a purchase as a `JWSTransactionDecodedPayload`, without `type`: only the catalog knows
-  /// the type.
-  package static func transaction(_ purchase: ReceiptPurchase, of origin: Origin) -> ReceiptPayload
-  {
-    var members = PayloadMembers()
-    members.append("originalTransactionId", purchase.originalTransactionID)
-    members.append("transactionId", purchase.transactionID)
-    members.append("webOrderLineItemId", purchase.webOrderLineItemID)
-    members.append("bundleId", origin.bundleID)
-    members.append("productId", purchase.productID)
-    members.append("subscriptionGroupIdentifier", purchase.subscriptionGroupID)
-    members.append("purchaseDate", purchase.purchaseDate)
-    members.append("originalPurchaseDate", purchase.originalPurchaseDate)
-    members.append("expiresDate", purchase.expiresDate)
-    members.append("quantity", purchase.quantity)
-    members.append("appAccountToken", purchase.appAccountToken)
-    members.append("inAppOwnershipType", purchase.ownership?.rawValue)
-    members.append("signedDate", origin.signedDate)
-    members.append("revocationReason", purchase.revocationReason?.rawValue)
-    members.append("revocationDate", purchase.revocationDate)
-    members.append("isUpgraded", purchase.isUpgraded)
-    members.append(purchase.offer)
-    members.append("environment", origin.environment.rawValue)
-    members.append("appTransactionId", origin.appTransactionID)
-    return ReceiptPayload(members)
   }
 
   /// Encodes a renewal as a `JWSRenewalInfoDecodedPayload`.
@@ -80,7 +53,7 @@ package struct ReceiptPayload: Sendable {
     members.append("signedDate", origin.signedDate)
     members.append("environment", origin.environment.rawValue)
     members.append("appTransactionId", origin.appTransactionID)
-    return ReceiptPayload(members)
+    return ReceiptPayload(&members)
   }
 
   /// Encodes an `AppTransaction`.
@@ -96,7 +69,54 @@ package struct ReceiptPayload: Sendable {
     members.append("originalPurchaseDate", originalPurchaseDate)
     members.append("originalApplicationVersion", originalApplicationVersion)
     members.append("appTransactionId", origin.appTransactionID)
-    return ReceiptPayload(members)
+    return ReceiptPayload(&members)
+  }
+}
+
+/// Encodes the purchases of one receipt, of which there may be hundreds. What they share is encoded
+/// once, and all are written in the same memory.
+package struct PurchaseEncoder {
+  private let app: PayloadMembers
+  private let date: PayloadMembers
+  private let account: PayloadMembers
+  private var members = PayloadMembers()
+
+  package init(of origin: ReceiptPayload.Origin) {
+    var app = PayloadMembers()
+    app.append("bundleId", origin.bundleID)
+    self.app = app
+    var date = PayloadMembers()
+    date.append("signedDate", origin.signedDate)
+    self.date = date
+    var account = PayloadMembers()
+    account.append("environment", origin.environment.rawValue)
+    account.append("appTransactionId", origin.appTransactionID)
+    self.account = account
+  }
+
+  /// Encodes a purchase as a `JWSTransactionDecodedPayload`, without `type`: only the catalog knows
+  /// the type.
+  package mutating func payload(of purchase: ReceiptPurchase) -> ReceiptPayload {
+    members.restart()
+    members.append("originalTransactionId", purchase.originalTransactionID)
+    members.append("transactionId", purchase.transactionID)
+    members.append("webOrderLineItemId", purchase.webOrderLineItemID)
+    members.append(app)
+    members.append("productId", purchase.productID)
+    members.append("subscriptionGroupIdentifier", purchase.subscriptionGroupID)
+    members.append("purchaseDate", purchase.purchaseDate)
+    members.append("originalPurchaseDate", purchase.originalPurchaseDate)
+    members.append("expiresDate", purchase.expiresDate)
+    members.append("quantity", purchase.quantity)
+    members.append("appAccountToken", purchase.appAccountToken)
+    members.append("inAppOwnershipType", purchase.ownership?.rawValue)
+    members.append(date)
+    members.append("revocationReason", purchase.revocationReason?.rawValue)
+    members.append("revocationDate", purchase.revocationDate)
+    members.append("isUpgraded", purchase.isUpgraded)
+    members.append(purchase.offer)
+    members.append(account)
+    return ReceiptPayload(&members)
   }
 }
 
@@ -118,15 +138,22 @@ package struct ReceiptPurchase: Hashable, Sendable {
   package var revocationReason: RevocationReason?
   package var isUpgraded: Bool?
   package var offer: Offer?
+}
 
+extension ReceiptPurchase {
+  /// The fields that a receipt has. An archived response has more.
+  // All at once, as of ``TransactionFact``.
   package init(
     transactionID: TransactionID, originalTransactionID: OriginalTransactionID,
-    productID: ProductID, purchaseDate: Milliseconds
+    productID: ProductID, purchaseDate: Milliseconds, originalPurchaseDate: Milliseconds? = nil,
+    expiresDate: Milliseconds? = nil, webOrderLineItemID: WebOrderLineItemID? = nil,
+    quantity: Int64? = nil, revocationDate: Milliseconds? = nil, offer: Offer? = nil
   ) {
-    self.transactionID = transactionID
-    self.originalTransactionID = originalTransactionID
-    self.productID = productID
-    self.purchaseDate = purchaseDate
+    self.init(
+      transactionID: transactionID, originalTransactionID: originalTransactionID,
+      productID: productID, purchaseDate: purchaseDate, originalPurchaseDate: originalPurchaseDate,
+      expiresDate: expiresDate, webOrderLineItemID: webOrderLineItemID, subscriptionGroupID: nil,
+      quantity: quantity, revocationDate: revocationDate, offer: offer)
   }
 }
 

@@ -41,9 +41,13 @@ struct ReceiptPayloadTests {
     _ purchase: ReceiptPurchase, _ origin: ReceiptPayload.Origin,
     sourceLocation: SourceLocation = #_sourceLocation
   ) -> Result<TransactionFact, PayloadError> {
-    let payload = ReceiptPayload.transaction(purchase, of: origin)
+    var encoder = PurchaseEncoder(of: origin)
+    // After another one, of which nothing must be left.
+    _ = encoder.payload(of: Self.purchase("\"another\""))
+    let payload = encoder.payload(of: purchase)
     let made = outcome { () throws(PayloadError) in
-      try PayloadDecoder.transaction(purchase, of: origin, in: payload, digest: Self.digest)
+      try PayloadDecoder.transaction(
+        purchase, of: origin, in: payload, digest: Self.digest, authority: .signedTransaction)
     }
     let read = outcome { () throws(PayloadError) in
       try PayloadDecoder.transaction(try PayloadFields(json: payload.bytes), digest: Self.digest)
@@ -66,7 +70,8 @@ struct ReceiptPayloadTests {
     purchase.isUpgraded = true
     purchase.offer = Offer(
       type: .promotional, identifier: "a\"b\\c\u{1F}é", discountType: .freeTrial)
-    let payload = ReceiptPayload.transaction(purchase, of: Self.origin())
+    var encoder = PurchaseEncoder(of: Self.origin())
+    let payload = encoder.payload(of: purchase)
     #expect(
       String(decoding: payload.bytes, as: UTF8.self)
         == #"{"originalTransactionId":"2000000123456789","transactionId":"2000000123456790","#

@@ -29,26 +29,38 @@ package struct TransactionFact: Hashable, Sendable {
   package var digest: PayloadDigest
   package var authority: FactAuthority
 
+  package var scope: AppScope { AppScope(bundleID: bundleID, environment: environment) }
+}
+
+extension TransactionFact {
+  // All fields at once, by the initializer that the compiler makes: setting them one after the other
+  // copies the whole fact at the end.
   package init(
     bundleID: BundleID, environment: StoreEnvironment,
     originalTransactionID: OriginalTransactionID, transactionID: TransactionID,
     productID: ProductID, type: ProductType, purchaseDate: Milliseconds, signedDate: Milliseconds,
-    digest: PayloadDigest
+    digest: PayloadDigest, authority: FactAuthority = .signedTransaction,
+    originalPurchaseDate: Milliseconds? = nil, expiresDate: Milliseconds? = nil,
+    webOrderLineItemID: WebOrderLineItemID? = nil, subscriptionGroupID: SubscriptionGroupID? = nil,
+    quantity: Int64? = nil, appAccountToken: AppAccountToken? = nil,
+    appTransactionID: AppTransactionID? = nil,
+    previousOriginalTransactionID: OriginalTransactionID? = nil, ownership: OwnershipType? = nil,
+    revocationDate: Milliseconds? = nil, revocationReason: RevocationReason? = nil,
+    revocationType: RevocationType? = nil, isUpgraded: Bool = false, offer: Offer? = nil,
+    storefront: String? = nil, transactionReason: String? = nil, commitment: Commitment? = nil
   ) {
-    self.bundleID = bundleID
-    self.environment = environment
-    self.originalTransactionID = originalTransactionID
-    self.transactionID = transactionID
-    self.productID = productID
-    self.type = type
-    self.purchaseDate = purchaseDate
-    self.isUpgraded = false
-    self.signedDate = signedDate
-    self.digest = digest
-    self.authority = .signedTransaction
+    self.init(
+      bundleID: bundleID, environment: environment, originalTransactionID: originalTransactionID,
+      transactionID: transactionID, productID: productID, type: type, purchaseDate: purchaseDate,
+      originalPurchaseDate: originalPurchaseDate, expiresDate: expiresDate,
+      webOrderLineItemID: webOrderLineItemID, subscriptionGroupID: subscriptionGroupID,
+      quantity: quantity, appAccountToken: appAccountToken, appTransactionID: appTransactionID,
+      previousOriginalTransactionID: previousOriginalTransactionID, ownership: ownership,
+      revocationDate: revocationDate, revocationReason: revocationReason,
+      revocationType: revocationType, isUpgraded: isUpgraded, offer: offer, storefront: storefront,
+      transactionReason: transactionReason, commitment: commitment, signedDate: signedDate,
+      digest: digest, authority: authority)
   }
-
-  package var scope: AppScope { AppScope(bundleID: bundleID, environment: environment) }
 }
 
 /// The offer under which a period was bought or will renew.

@@ -127,7 +127,7 @@ extension ArchivedResponse {
     _ receipt: Receipt, _ purchases: [Purchase], _ renewals: [Result<ReceiptRenewal, Refusal>],
     response json: [UInt8], answered: Milliseconds?
   ) throws(Refusal) -> [Result<SignedFact, Refusal>] {
-    let facts = try ReceiptFacts(
+    var facts = try ReceiptFacts(
       of: receipt, in: json, authority: .archivedResponse,
       signedDate: answered ?? receipt.creationDate)
     return [facts.app(receipt)] + purchases.map { facts.transaction($0.purchase) }

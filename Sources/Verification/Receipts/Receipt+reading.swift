@@ -69,7 +69,7 @@ extension Receipt {
     var purchase = ReceiptAttributes(in: der, known: ReceiptItem.knownAttributes)
     for value in attributes.repeated {
       try purchase.read(value, "set of attributes of a purchase", of: "purchase")
-      items.append(try ReceiptItem(&purchase))
+      items.append(try ReceiptItem(&purchase, in: der[value]))
     }
   }
 }
@@ -97,31 +97,46 @@ extension ReceiptItem {
     Attribute.webOrderLineItemID, Attribute.cancellationDate, Attribute.isTrialPeriod,
     Attribute.isInIntroductoryOfferPeriod, Attribute.promotionalOfferID)
 
-  /// - Parameter attributes: the SET in the value of attribute 17.
+  /// - Parameters:
+  ///   - attributes: the SET in the value of attribute 17.
+  ///   - value: that value.
   /// - Throws: ``Refusal`` with ``Verdict/malformed``. Missing fields are not an error.
-  fileprivate init(_ attributes: inout ReceiptAttributes) throws(Refusal) {
-    self.init()
-    quantity = try attributes.integer(Attribute.quantity, "quantity")
-    productID = try attributes.text(Attribute.productID, "product id").map(ProductID.init(_:))
-    transactionID = try attributes.text(Attribute.transactionID, "transaction id")
-      .map(TransactionID.init(_:))
-    originalTransactionID = try attributes.text(
-      Attribute.originalTransactionID, "original transaction id"
-    ).map(OriginalTransactionID.init(_:))
-    purchaseDate = try attributes.moment(Attribute.purchaseDate, "purchase date")
-    originalPurchaseDate = try attributes.moment(
-      Attribute.originalPurchaseDate, "original purchase date")
-    expiresDate = try attributes.moment(Attribute.expiresDate, "expires date")
-    cancellationDate = try attributes.moment(Attribute.cancellationDate, "cancellation date")
-    // 0 means none: only subscriptions have a web order line item.
-    webOrderLineItemID = try attributes.integer(
-      Attribute.webOrderLineItemID, "web order line item id"
-    ).flatMap { $0 == 0 ? nil : WebOrderLineItemID(String($0)) }
-    isTrialPeriod = try attributes.flag(Attribute.isTrialPeriod, "trial period flag")
-    isInIntroductoryOfferPeriod = try attributes.flag(
-      Attribute.isInIntroductoryOfferPeriod, "introductory offer flag")
-    promotionalOfferID = try attributes.text(
-      Attribute.promotionalOfferID, "promotional offer id")
-    unknownAttributes = attributes.unknown
+  // All fields at once: setting one after the other copies the item at the end.
+  fileprivate init(
+    _ attributes: inout ReceiptAttributes, in value: ArraySlice<UInt8>
+  ) throws(Refusal) {
+    self.init(
+      quantity: try attributes.integer(Attribute.quantity, "quantity"),
+      productID: try attributes.text(Attribute.productID, "product id").map(ProductID.init(_:)),
+      transactionID: try attributes.text(Attribute.transactionID, "transaction id")
+        .map(TransactionID.init(_:)),
+      originalTransactionID: try attributes.text(
+        Attribute.originalTransactionID, "original transaction id"
+      ).map(OriginalTransactionID.init(_:)),
+      purchaseDate: try attributes.moment(Attribute.purchaseDate, "purchase date"),
+      originalPurchaseDate: try attributes.moment(
+        Attribute.originalPurchaseDate, "original purchase date"),
+      expiresDate: try attributes.moment(Attribute.expiresDate, "expires date"),
+      cancellationDate: try attributes.moment(Attribute.cancellationDate, "cancellation date"),
+      // 0 means none: only subscriptions have a web order line item.
+      webOrderLineItemID: try attributes.integer(
+        Attribute.webOrderLineItemID, "web order line item id"
+      ).flatMap { $0 == 0 ? nil : WebOrderLineItemID(String($0)) },
+      isTrialPeriod: try attributes.flag(Attribute.isTrialPeriod, "trial period flag"),
+      isInIntroductoryOfferPeriod: try attributes.flag(
+        Attribute.isInIntroductoryOfferPeriod, "introductory offer flag"),
+      promotionalOfferID: try attributes.text(
+        Attribute.promotionalOfferID, "promotional offer id"),
+      encoded: value)
+  }
+
+  /// Unknown attributes, in order. They are read when they are asked for, because only operators look
+  /// at them and a purchase has about nine.
+  package var unknownAttributes: [ReceiptAttribute] {
+    let bytes = Array(encoded)
+    var attributes = ReceiptAttributes(in: bytes, known: Self.knownAttributes)
+    // They were read when the receipt was. An archived response has none.
+    try? attributes.read(bytes.indices, "set of attributes of a purchase", of: "purchase")
+    return attributes.unknown
   }
 }

@@ -61,30 +61,26 @@ package struct ReceiptItem: Hashable, Sendable {
   package var productID: ProductID?
   /// Attribute 1703.
   package var transactionID: TransactionID?
-  /// Attribute 1704.
-  package var purchaseDate: Milliseconds?
   /// Attribute 1705.
   package var originalTransactionID: OriginalTransactionID?
+  /// Attribute 1704.
+  package var purchaseDate: Milliseconds?
   /// Attribute 1706.
   package var originalPurchaseDate: Milliseconds?
   /// Attribute 1708.
   package var expiresDate: Milliseconds?
-  /// Attribute 1711.
-  package var webOrderLineItemID: WebOrderLineItemID?
   /// Attribute 1712: when the purchase was refunded or upgraded.
   package var cancellationDate: Milliseconds?
+  /// Attribute 1711.
+  package var webOrderLineItemID: WebOrderLineItemID?
   /// Attribute 1713.
   package var isTrialPeriod: Bool?
   /// Attribute 1719.
   package var isInIntroductoryOfferPeriod: Bool?
   /// Attribute 1721: the identifier of a promotional offer.
   package var promotionalOfferID: String?
-  /// Unknown attributes, in order.
-  package var unknownAttributes: [ReceiptAttribute]
-
-  package init() {
-    unknownAttributes = []
-  }
+  /// The value of attribute 17, a part of the receipt; empty in an archived response.
+  var encoded: ArraySlice<UInt8> = []
 }
 
 /// An attribute of a receipt or of one of its items, as received.

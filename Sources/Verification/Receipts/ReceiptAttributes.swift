@@ -2,7 +2,7 @@ import EntitlementDomain
 
 /// The attributes of a receipt or of one of its purchases, by type. Only positions are stored;
 /// values are parsed on demand. It serves one set of attributes after the other, so that a receipt
-/// with many purchases needs no memory for each of them.
+/// with many purchases needs no memory for each of them, and purchases share equal texts.
 struct ReceiptAttributes {
   private let known: KnownAttributes
   private let repeatable: Int64?
@@ -16,7 +16,9 @@ struct ReceiptAttributes {
   /// The contents of the values of the repeatable type, in order.
   private(set) var repeated: [Range<Int>] = []
   /// Attributes of unknown types, in order.
-  private(set) var unknown: [ReceiptAttribute] = []
+  private var unknownPositions: [(type: Int64, version: Int64, value: Range<Int>)] = []
+  /// The text that was last read of each known type.
+  private var texts: [String]
 
   /// - Parameters:
   ///   - der: the bytes of the receipt.
@@ -28,6 +30,7 @@ struct ReceiptAttributes {
     self.repeatable = repeatable
     reader = DERReader(der)
     values = Array(repeating: 0..<0, count: KnownAttributes.width)
+    texts = Array(repeating: "", count: KnownAttributes.width)
   }
 
   /// Reads a set of attributes, in place of the one before.
@@ -40,12 +43,14 @@ struct ReceiptAttributes {
   mutating func read(
     _ contents: Range<Int>, _ set: StaticString, of container: StaticString
   ) throws(Refusal) {
+    // A copy, whose position stays in registers.
+    var reader = reader
     reader.enter(contents)
     let attributes = try reader.next(DERTag.set, set).contents
     try reader.expectEnd(of: container)
     present = 0
     repeated = []
-    unknown = []
+    unknownPositions.removeAll(keepingCapacity: true)
     var count = 0
     reader.enter(attributes)
     while !reader.isAtEnd {
@@ -66,7 +71,7 @@ struct ReceiptAttributes {
           .malformed, "more than \(VerificationLimits.receiptAttributes) attributes")
       }
       guard let index = known.index(of: type) else {
-        unknown.append(ReceiptAttribute(type: type, version: version, value: Array(der[value])))
+        unknownPositions.append((type, version, value))
         continue
       }
       guard present & 1 << index == 0 else {
@@ -77,22 +82,36 @@ struct ReceiptAttributes {
     }
   }
 
-  /// The value as received; empty if it is absent.
-  func bytes(_ type: Int64) -> [UInt8] {
-    contents(type).map { Array(der[$0]) } ?? []
+  /// Attributes of unknown types, in order.
+  var unknown: [ReceiptAttribute] {
+    unknownPositions.map {
+      ReceiptAttribute(type: $0.type, version: $0.version, value: Array(der[$0.value]))
+    }
   }
 
+  /// The value as received; empty if it is absent.
+  func bytes(_ type: Int64) -> [UInt8] {
+    index(of: type).map { Array(der[values[$0]]) } ?? []
+  }
+
+  /// - Returns: nil for empty text.
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not text.
   mutating func text(_ type: Int64, _ name: StaticString) throws(Refusal) -> String? {
-    guard enter(type) else { return nil }
+    guard let index = enter(type) else { return nil }
     let text = try reader.text(name)
     try reader.expectEnd(of: name)
-    return text
+    guard !text.isEmpty else { return nil }
+    der.withUnsafeBytes { der in
+      let bytes = UnsafeRawBufferPointer(rebasing: der[text])
+      guard !IdentifierBytes.areEqual(texts[index], bytes) else { return }
+      texts[index] = String(decoding: bytes, as: UTF8.self)
+    }
+    return texts[index]
   }
 
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not an integer of 64 bits.
   mutating func integer(_ type: Int64, _ name: StaticString) throws(Refusal) -> Int64? {
-    guard enter(type) else { return nil }
+    guard enter(type) != nil else { return nil }
     let value = try reader.integer(name)
     try reader.expectEnd(of: name)
     return value
@@ -111,8 +130,8 @@ struct ReceiptAttributes {
 
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not an RFC 3339 date.
   mutating func moment(_ type: Int64, _ name: StaticString) throws(Refusal) -> Milliseconds? {
-    guard enter(type) else { return nil }
-    let text = try reader.textOctets(name)
+    guard enter(type) != nil else { return nil }
+    let text = try reader.text(name)
     try reader.expectEnd(of: name)
     guard !text.isEmpty else { return nil }
     guard let moment = Milliseconds(rfc3339: der.span.extracting(text)) else {
@@ -123,16 +142,16 @@ struct ReceiptAttributes {
 
   /// Starts to read a value.
   ///
-  /// - Returns: false when the attribute is absent or its value is empty.
-  private mutating func enter(_ type: Int64) -> Bool {
-    guard let contents = contents(type), !contents.isEmpty else { return false }
-    reader.enter(contents)
-    return true
+  /// - Returns: its index; nil when the attribute is absent or its value is empty.
+  private mutating func enter(_ type: Int64) -> Int? {
+    guard let index = index(of: type), !values[index].isEmpty else { return nil }
+    reader.enter(values[index])
+    return index
   }
 
-  private func contents(_ type: Int64) -> Range<Int>? {
+  private func index(of type: Int64) -> Int? {
     guard let index = known.index(of: type), present & 1 << index != 0 else { return nil }
-    return values[index]
+    return index
   }
 }
 

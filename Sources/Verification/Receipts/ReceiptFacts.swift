@@ -9,6 +9,7 @@ struct ReceiptFacts {
   private let document: [UInt8]
   private let authority: FactAuthority
   private let origin: ReceiptPayload.Origin
+  private var encoder: PurchaseEncoder
 
   /// - Parameters:
   ///   - receipt: a receipt of a known environment.
@@ -22,6 +23,7 @@ struct ReceiptFacts {
     origin = ReceiptPayload.Origin(
       bundleID: receipt.bundleID, environment: try receipt.knownEnvironment(),
       signedDate: signedDate, appTransactionID: Self.alias(of: receipt, authority))
+    encoder = PurchaseEncoder(of: origin)
   }
 
   /// Receipts have no app transaction id. The id of the oldest purchase replaces it, which stays
@@ -44,14 +46,11 @@ struct ReceiptFacts {
   }
 
   /// The fact of the app, then of each purchase in order.
-  func all(_ receipt: Receipt) -> [Result<SignedFact, Refusal>] {
+  mutating func all(_ receipt: Receipt) -> [Result<SignedFact, Refusal>] {
     var facts: [Result<SignedFact, Refusal>] = []
     facts.reserveCapacity(receipt.items.count + 1)
     facts.append(app(receipt))
-    // By index: a copy of an item retains all of its texts.
-    for index in receipt.items.indices {
-      facts.append(transaction(receipt.items[index].purchase))
-    }
+    for item in receipt.items { facts.append(transaction(item.purchase)) }
     return facts
   }
 
@@ -66,14 +65,15 @@ struct ReceiptFacts {
   }
 
   /// - Returns: a failure with ``Verdict/malformed`` when a required field is missing.
-  func transaction(_ purchase: Result<ReceiptPurchase, Refusal>) -> Result<SignedFact, Refusal> {
+  mutating func transaction(
+    _ purchase: Result<ReceiptPurchase, Refusal>
+  ) -> Result<SignedFact, Refusal> {
     purchase.flatMap { purchase in
-      let payload = ReceiptPayload.transaction(purchase, of: origin)
+      let payload = encoder.payload(of: purchase)
       return fact(payload) { (digest) throws(PayloadError) in
-        var fact = try PayloadDecoder.transaction(
-          purchase, of: origin, in: payload, digest: digest)
-        fact.authority = authority
-        return .transaction(fact)
+        .transaction(
+          try PayloadDecoder.transaction(
+            purchase, of: origin, in: payload, digest: digest, authority: authority))
       }
     }
   }
@@ -129,19 +129,16 @@ extension ReceiptItem {
     guard let transactionID else { return .failure(Self.missing("transaction id")) }
     guard let productID else { return .failure(Self.missing("product id")) }
     guard let purchaseDate else { return .failure(Self.missing("purchase date")) }
-    var purchase = ReceiptPurchase(
-      transactionID: transactionID,
-      // The first purchase of a chain is its own original.
-      originalTransactionID: originalTransactionID
-        ?? OriginalTransactionID(transactionID.rawValue),
-      productID: productID, purchaseDate: purchaseDate)
-    purchase.originalPurchaseDate = originalPurchaseDate
-    purchase.expiresDate = expiresDate
-    purchase.webOrderLineItemID = webOrderLineItemID
-    purchase.quantity = quantity
-    purchase.revocationDate = cancellationDate
-    purchase.offer = offer
-    return .success(purchase)
+    return .success(
+      ReceiptPurchase(
+        transactionID: transactionID,
+        // The first purchase of a chain is its own original.
+        originalTransactionID: originalTransactionID
+          ?? OriginalTransactionID(transactionID.rawValue),
+        productID: productID, purchaseDate: purchaseDate,
+        originalPurchaseDate: originalPurchaseDate, expiresDate: expiresDate,
+        webOrderLineItemID: webOrderLineItemID, quantity: quantity,
+        revocationDate: cancellationDate, offer: offer))
   }
 
   /// The promotional offer precedes the flags, which are set for any trial.

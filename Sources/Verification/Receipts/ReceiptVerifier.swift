@@ -35,7 +35,7 @@ package final class ReceiptVerifier: Sendable {
     try policy.check(receipt, under: signer.anchor)
     try Self.checkScope(of: receipt, signer)
     if let deviceIdentifier { try receipt.checkDevice(deviceIdentifier) }
-    let facts = try ReceiptFacts(
+    var facts = try ReceiptFacts(
       of: receipt, in: envelope.der, authority: .receipt, signedDate: receipt.creationDate)
     return VerifiedReceipt(receipt: receipt, facts: facts.all(receipt), chains: [signer.chain])
   }

@@ -138,18 +138,31 @@ extension DERReader {
   /// - Parameter name: the name of the value, for messages.
   /// - Throws: ``Refusal`` when it is not an integer, not in its shortest form (X.690 section
   ///   8.3.2), or does not fit 64 bits.
+  @inline(__always)
   package mutating func integer(_ name: StaticString) throws(Refusal) -> Int64 {
     let octets = try next(DERTag.integer, name).contents
+    // Most are short: flags, versions, and types.
+    switch octets.count {
+    case 1:
+      return Int64(Int8(bitPattern: bytes[octets.lowerBound]))
+    case 2:
+      let octets = (bytes[octets.lowerBound], bytes[octets.lowerBound + 1])
+      let value = Int16(bitPattern: UInt16(octets.0) << 8 | UInt16(octets.1))
+      guard Int8(exactly: value) == nil else { throw Self.padded(name) }
+      return Int64(value)
+    default:
+      return try integer(octets, name)
+    }
+  }
+
+  private func integer(_ octets: Range<Int>, _ name: StaticString) throws(Refusal) -> Int64 {
     guard !octets.isEmpty else {
       throw Refusal(.malformed, "the \(name) is an integer without a value")
     }
     let first = bytes[octets.lowerBound]
-    guard octets.count > 1 else { return Int64(Int8(bitPattern: first)) }
     // A first octet is redundant if the sign is the same without it.
     let isPadded = first == (bytes[octets.lowerBound + 1] & 0x80 == 0 ? 0x00 : 0xFF)
-    guard !isPadded else {
-      throw Refusal(.malformed, "the \(name) is an integer that is not in its shortest form")
-    }
+    guard !isPadded else { throw Self.padded(name) }
     guard octets.count <= 8 else {
       throw Refusal(.malformed, "the \(name) is an integer that does not fit 64 bits")
     }
@@ -158,23 +171,17 @@ extension DERReader {
     return value
   }
 
-  /// Reads the next element as text: a UTF8String or an IA5String. Returns nil for empty text.
-  ///
-  /// - Parameter name: the name of the value, for messages.
-  /// - Throws: ``Refusal`` when it is of another type, is not validly encoded, or contains a NUL,
-  ///   which C libraries treat as the end.
-  package mutating func text(_ name: StaticString) throws(Refusal) -> String? {
-    let octets = try textOctets(name)
-    guard !octets.isEmpty else { return nil }
-    return bytes.withUnsafeBufferPointer { bytes in
-      String(decoding: UnsafeBufferPointer(rebasing: bytes[octets]), as: UTF8.self)
-    }
+  private static func padded(_ name: StaticString) -> Refusal {
+    Refusal(.malformed, "the \(name) is an integer that is not in its shortest form")
   }
 
-  /// As ``text(_:)``, without making a string.
+  /// Reads the next element as text: a UTF8String or an IA5String.
   ///
+  /// - Parameter name: the name of the value, for messages.
   /// - Returns: the range of its octets, which are UTF-8.
-  mutating func textOctets(_ name: StaticString) throws(Refusal) -> Range<Int> {
+  /// - Throws: ``Refusal`` when it is of another type, is not validly encoded, or contains a NUL,
+  ///   which C libraries treat as the end.
+  package mutating func text(_ name: StaticString) throws(Refusal) -> Range<Int> {
     let tag = nextTag
     guard tag == DERTag.utf8String || tag == DERTag.ia5String else {
       throw Refusal(.malformed, "the \(name) is not text")
