@@ -142,7 +142,8 @@ let package = Package(
       ],
       resources: [.embedInCode("Migrations")]),
     .target(
-      name: "PostgresBulkLoader", dependencies: ["EntitlementDomain", "EntitlementStore"]),
+      name: "PostgresBulkLoader",
+      dependencies: ["EntitlementDomain", "EntitlementStore", "PostgresStore"]),
 
     // What monitoring reads.
     .target(
@@ -532,7 +533,8 @@ let package = Package(
     .testTarget(
       name: "PostgresBulkLoaderTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "PostgresBulkLoader", "TestSupport",
+        "EntitlementDomain", "EntitlementStore", "LoadClient", "PostgresBulkLoader",
+        "PostgresStore", "TestSupport", logging,
       ]),
     // Every file under Tests/Scenarios, and what runs them.
     .testTarget(

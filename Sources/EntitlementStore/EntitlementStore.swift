@@ -111,13 +111,14 @@ package protocol EntitlementStore: Sendable {
   /// Performs and audits an explicit change of links (R46). Atomic, and durable when it returns.
   func perform(_ request: LinkRequest) async throws(StoreError) -> LinkAnswer
 
-  /// The links of an account, chains before app transactions, then by id. A merged account has the
-  /// links of the account that it was merged into.
+  /// The links of an account, chains before app transactions, then in the order of their packed ids
+  /// (``PackedIdentifier``), which is that of numbers with equally many digits. A merged account has
+  /// the links of the account that it was merged into.
   func links(of account: AccountID, in scope: AppScope) async throws(StoreError) -> [LinkedTarget]
 
   /// At most `limit` tokens of an account, or the ambiguous tokens of a scope if `account` is nil
-  /// (R71), in the order of the tokens, after `after`. A merged account has the tokens of the
-  /// account that it was merged into.
+  /// (R71), in the order of the packed tokens, after `after`, which need not be stored. A merged
+  /// account has the tokens of the account that it was merged into.
   func tokens(
     of account: AccountID?, in scope: AppScope, after: AppAccountToken?, limit: Int
   ) async throws(StoreError) -> [KnownToken]
@@ -130,7 +131,7 @@ package protocol EntitlementStore: Sendable {
   func linkHistory(of account: AccountID, in scope: AppScope) async throws(StoreError)
     -> [TargetLinkEvent]
 
-  /// At most `limit` unlinked chains, in the order of their ids, after `after`.
+  /// At most `limit` unlinked chains, in the order of their packed ids, after `after`.
   func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
     async throws(StoreError) -> [UnlinkedChain]
 

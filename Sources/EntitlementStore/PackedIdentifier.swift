@@ -17,7 +17,12 @@ package enum PackedIdentifier {
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` for bytes that ``bytes(of:)`` does not return.
-  package static func text(of bytes: some Collection<UInt8>) throws(StoreError) -> String {
+  package static func text(of bytes: [UInt8]) throws(StoreError) -> String {
+    try text(of: bytes[...])
+  }
+
+  /// As ``text(of:)``, for bytes after a prefix.
+  package static func text(of bytes: ArraySlice<UInt8>) throws(StoreError) -> String {
     let text: String? =
       switch bytes.first {
       case Tag.text: String(validating: bytes.dropFirst(), as: UTF8.self)
@@ -62,7 +67,7 @@ package enum PackedIdentifier {
     return digit <= 9 ? digit : nil
   }
 
-  private static func digits(_ bytes: some Collection<UInt8>) -> String? {
+  private static func digits(_ bytes: ArraySlice<UInt8>) -> String? {
     guard !bytes.isEmpty else { return nil }
     var left = bytes.count
     var isValid = true
@@ -122,7 +127,7 @@ package enum PackedIdentifier {
     return character - UInt8(ascii: "a") + 10
   }
 
-  private static func uuid(_ bytes: some Collection<UInt8>) -> String? {
+  private static func uuid(_ bytes: ArraySlice<UInt8>) -> String? {
     guard bytes.count == 16 else { return nil }
     let hexDigits: StaticString = "0123456789abcdef"
     return String(unsafeUninitializedCapacity: uuidLength) { characters in

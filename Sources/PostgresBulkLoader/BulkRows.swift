@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import PostgresStore
 
 /// The rows of many customers, in the form that `PostgresStore` writes.
 struct BulkRows {
@@ -10,11 +11,17 @@ struct BulkRows {
   private let vault = PayloadVault()
   /// Hints of the current customer, to skip duplicates: facts of one target share most of their
   /// hints.
-  private var hints: Set<[String]> = []
+  private var hints: Set<TargetHint> = []
 
   /// Sequence numbers reserved for each customer. They stay far below those of transactions, which
   /// begin at about 700 * 65,536 in a new cluster.
   private static let numbersPerCustomer: Int64 = 4
+
+  private struct TargetHint: Hashable {
+    let hint: LinkHint
+    let isSigned: Bool
+    let target: LinkTarget
+  }
 
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -47,18 +54,26 @@ struct BulkRows {
     }
     hints.removeAll(keepingCapacity: true)
     let numbering = ChangeNumbering(base: Int64(index) * Self.numbersPerCustomer)
-    for (account, write) in changes.accounts { add(account, write, numbering) }
-    for (target, write) in changes.links { add(target, write, numbering) }
+    for (account, write) in changes.accounts {
+      let targets = changes.links
+        .filter { $0.key.scope == account.scope && $0.value.row.account == account.id }
+        .map(\.key.target.stored)
+      add(account, write, targets, numbering)
+    }
+    let events = changes.plainLinkEvents
+    for (target, write) in changes.links { add(target, write, events[target], numbering) }
     for (fact, write) in changes.facts { try add(fact, write) }
-    // A customer of its own contests nothing, so all tokens are learned, as the column says.
-    for (token, row) in changes.tokens {
+    for case (let token, let row?) in changes.tokens {
       tables.row(.tokens) { text in
-        text.add(token.token.rawValue)
-        text.add(row?.account?.rawValue)
+        text.add(bytes: PackedIdentifier.bytes(of: token.token.rawValue))
+        text.add(row.account?.rawValue)
+        text.add(Int64(row.state.rawValue))
+        text.add(row.since?.rawValue)
       }
     }
-    for (offset, event) in changes.linkEvents.enumerated() {
-      add(event, position: numbering.sequence(offset + 1))
+    for (offset, event) in changes.linkEvents.enumerated()
+    where events[event.target]?.place != offset + 1 {
+      add(event, changes.formerAccounts(of: event), position: numbering.sequence(offset + 1))
     }
     for (offset, change) in changes.changes.enumerated() {
       add(change, sequence: numbering.sequence(offset + 1))
@@ -66,7 +81,8 @@ struct BulkRows {
   }
 
   private mutating func add(
-    _ account: ScopedAccount, _ write: AccountWrite, _ numbering: ChangeNumbering
+    _ account: ScopedAccount, _ write: AccountWrite, _ targets: [[UInt8]],
+    _ numbering: ChangeNumbering
   ) {
     tables.row(.accounts) { text in
       text.add(account.id.rawValue)
@@ -75,27 +91,27 @@ struct BulkRows {
       text.add(write.row.mergedInto?.rawValue)
       text.add(write.row.isDeleted)
       text.add(Int64(write.row.claims))
-      text.addNull()
+      text.add(write.row.claimsSince?.rawValue)
       text.add(Int64(write.row.chains))
+      text.add(Targets.array(targets))
     }
   }
 
   private mutating func add(
-    _ target: ScopedTarget, _ write: LinkWrite, _ numbering: ChangeNumbering
+    _ target: ScopedTarget, _ write: LinkWrite, _ event: PlainLinkEvent?,
+    _ numbering: ChangeNumbering
   ) {
-    let name = Self.name(of: target.target)
     tables.row(.links) { text in
-      text.add(name)
+      text.add(bytes: target.target.stored)
       text.add(write.row.account?.rawValue)
       text.add(write.row.isUnsigned)
       text.add(write.row.isDetached)
+      text.add(write.row.isFormerChain)
+      text.add(Int64(write.row.standing.rawValue))
       text.add(write.changeOrdinal.map(numbering.sequence) ?? write.row.revision)
       text.add(write.changedAt.rawValue)
-    }
-    guard let account = write.row.account else { return }
-    tables.row(.accountLinks) { text in
-      text.add(account.rawValue)
-      text.add(name)
+      text.add(event?.reason)
+      text.add(event.map { numbering.sequence($0.place) })
     }
   }
 
@@ -103,52 +119,54 @@ struct BulkRows {
     guard case .jws(_, let signature) = write.signed.signed.proof else {
       throw Failure(description: "bulk loading supports only facts of a JWS")
     }
-    let target = Self.name(of: write.target)
+    let target = write.target.stored
     let precedence = write.signed.fact.precedence
     let payload = vault.stored(write.signed.signed.payload)
     tables.row(.facts) { [header] text in
-      text.add(target)
+      text.add(bytes: target)
       text.add(Int64(fact.key.kind.rawValue))
-      text.add(fact.key.identifier)
+      text.add(bytes: fact.key.stored(in: write.target))
       text.add(Int64(precedence.authority.rawValue))
       text.add(header)
       text.add(precedence.signedDate.rawValue)
       text.add(precedence.isRevoked)
       text.add(precedence.isUpgraded)
-      text.add(write.hints.appTransactionID?.rawValue)
-      text.add(write.hints.appAccountToken?.rawValue)
-      text.add(write.hints.previousChain?.rawValue)
+      text.add(
+        bytes: write.hints.appTransactionID.map { PackedIdentifier.bytes(of: $0.rawValue) })
+      text.add(bytes: write.hints.appAccountToken.map { PackedIdentifier.bytes(of: $0.rawValue) })
+      text.add(bytes: write.hints.previousChain.map { PackedIdentifier.bytes(of: $0.rawValue) })
       text.add(bytes: precedence.digest.bytes)
       text.add(bytes: signature)
       text.add(bytes: payload)
     }
-    if fact.key.kind == .transaction {
+    if fact.key.isListed(in: write.target) {
       tables.row(.transactions) { text in
-        text.add(fact.key.identifier)
-        text.add(target)
+        text.add(bytes: PackedIdentifier.bytes(of: fact.key.identifier))
+        text.add(bytes: target)
       }
     }
-    addHints(write.hints, of: target)
+    addHints(write.hints, of: write.target, isSigned: precedence.authority.isSigned)
   }
 
-  private mutating func addHints(_ found: FactHints, of target: String) {
-    let names = [
-      found.appAccountToken.map { "a" + $0.rawValue },
-      found.appTransactionID.map { "t" + $0.rawValue },
-      found.previousChain.map { "p" + $0.rawValue },
-    ]
-    for case let name? in names where hints.insert([name, target]).inserted {
+  /// Only facts of a chain have hints.
+  private mutating func addHints(_ found: FactHints, of target: LinkTarget, isSigned: Bool) {
+    guard case .chain = target else { return }
+    for hint in found.all
+    where hints.insert(TargetHint(hint: hint, isSigned: isSigned, target: target)).inserted {
       tables.row(.hints) { text in
-        text.add(name)
-        text.add(target)
+        text.add(bytes: hint.stored(isSigned: isSigned))
+        text.add(bytes: target.stored)
       }
     }
   }
 
-  private mutating func add(_ write: LinkEventWrite, position: Int64) {
-    let target = Self.name(of: write.target.target)
+  /// - Parameter accounts: those that it is stored for in `account_events`.
+  private mutating func add(
+    _ write: LinkEventWrite, _ accounts: Set<AccountID>, position: Int64
+  ) {
+    let target = write.target.target.stored
     tables.row(.linkEvents) { text in
-      text.add(target)
+      text.add(bytes: target)
       text.add(position)
       text.add(write.event.at.rawValue)
       text.add(write.event.from?.rawValue)
@@ -157,11 +175,11 @@ struct BulkRows {
       text.add(write.event.isToErased)
       text.add(write.event.reason.rawValue)
     }
-    for case let account? in [write.event.from, write.event.to] {
+    for account in accounts {
       tables.row(.accountEvents) { text in
         text.add(account.rawValue)
         text.add(position)
-        text.add(target)
+        text.add(bytes: target)
       }
     }
   }
@@ -183,14 +201,6 @@ struct BulkRows {
         text.addNull()
         text.addNull()
       }
-    }
-  }
-
-  /// The stored form of a target.
-  private static func name(of target: LinkTarget) -> String {
-    switch target {
-    case .chain(let chain): "c" + chain.rawValue
-    case .appTransaction(let id): "t" + id.rawValue
     }
   }
 }

@@ -2,7 +2,6 @@
 enum BulkTable: Int, CaseIterable {
   case accounts
   case links
-  case accountLinks
   case facts
   case transactions
   case hints
@@ -13,7 +12,6 @@ enum BulkTable: Int, CaseIterable {
 
   private var name: String {
     switch self {
-    case .accountLinks: "account_links"
     case .linkEvents: "link_events"
     case .accountEvents: "account_events"
     default: "\(self)"
@@ -23,9 +21,15 @@ enum BulkTable: Int, CaseIterable {
   private var columns: String {
     switch self {
     case .accounts:
-      "scope, account, revision, changed_at, merged_into, is_deleted, claims, claims_since, chains"
-    case .links: "scope, target, account, is_unsigned, is_detached, revision, changed_at"
-    case .accountLinks: "scope, account, target"
+      """
+      scope, account, revision, changed_at, merged_into, is_deleted, claims, claims_since, chains, \
+      targets
+      """
+    case .links:
+      """
+      scope, target, account, is_unsigned, is_detached, is_former_chain, standing, revision, \
+      changed_at, event_reason, event_position
+      """
     case .facts:
       """
       scope, target, kind, identifier, authority, header, signed_date, is_revoked, is_upgraded, \
@@ -33,7 +37,7 @@ enum BulkTable: Int, CaseIterable {
       """
     case .transactions: "scope, transaction_id, target"
     case .hints: "scope, hint, target"
-    case .tokens: "scope, token, account"
+    case .tokens: "scope, token, account, state, since"
     case .linkEvents:
       """
       scope, target, position, at, from_account, to_account, is_from_erased, is_to_erased, reason

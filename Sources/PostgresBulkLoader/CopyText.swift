@@ -16,6 +16,12 @@ struct CopyText {
     bytes += String(number).utf8
   }
 
+  /// Nil is written as NULL.
+  mutating func add(_ number: Int64?) {
+    guard let number else { return addNull() }
+    add(number)
+  }
+
   mutating func add(_ flag: Bool) {
     beginColumn()
     bytes.append(UInt8(ascii: flag ? "t" : "f"))
@@ -28,8 +34,9 @@ struct CopyText {
     for byte in text.utf8 { append(escaping: byte) }
   }
 
-  /// Adds a bytea value in the shorter of its two formats, hex or escape.
-  mutating func add(bytes value: [UInt8]) {
+  /// Adds a bytea value in the shorter of its two formats, hex or escape. Nil is written as NULL.
+  mutating func add(bytes value: [UInt8]?) {
+    guard let value else { return addNull() }
     beginColumn()
     // In the escape format, printable ASCII except the backslash represents itself.
     if !value.isEmpty, value.allSatisfy({ (0x20..<0x7f).contains($0) && $0 != 0x5c }) {

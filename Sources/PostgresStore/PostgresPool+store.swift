@@ -9,6 +9,8 @@ extension PostgresPool {
     [
       "plan_cache_mode=force_generic_plan", "max_parallel_workers_per_gather=0", "jit=off",
       "enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off",
+      // A statement rarely asks for a row twice.
+      "enable_memoize=off",
       // The default of an existing database may differ.
       "default_transaction_isolation=read\\ committed",
     ].map { "-c \($0)" }.joined(separator: " ")

@@ -11,6 +11,7 @@ import Testing
 struct OwnershipMigrationTests {
   /// Takes a database back to schema version 3.
   static let undo = """
+    \(LeanMigrationTests.undo)
     ALTER TABLE links DROP COLUMN standing;
     ALTER TABLE tokens DROP COLUMN state, DROP COLUMN author, DROP COLUMN note, DROP COLUMN since;
     ALTER TABLE accounts DROP COLUMN chains;

@@ -28,6 +28,11 @@ struct PayloadStorageTests {
     try cluster.execute(sql, database: database)
   }
 
+  /// The target of a chain with one transaction, which has its id, as text of PostgreSQL.
+  private static func chain(_ id: Int) -> String {
+    "\\x63" + "\(id)" + ("\(id)".count % 2 == 1 ? "f" : "")
+  }
+
   /// Stores facts of customers `first` to `last`, one chain each, and as many notifications.
   private func fill(
     _ store: PostgresStore, _ numbers: ClosedRange<Int>, signedAt: Int64 = 1_000
@@ -235,7 +240,7 @@ struct PayloadStorageTests {
     try await RawPayloads.restore(in: connection)
     let converter = try await TestDatabases.open(connection)
     let other = try await OpenTransaction(
-      connection, "SELECT identifier FROM facts WHERE identifier = '7' FOR UPDATE")
+      connection, "SELECT target::text FROM facts WHERE target = '\(Self.chain(7))' FOR UPDATE")
     _ = try await converter.convertPayloads(limit: 20)
     await other.end()
     #expect(try execute("SELECT count(*) FROM facts WHERE get_byte(payload, 0) > 7") == "1")
@@ -306,11 +311,12 @@ struct PayloadStorageTests {
     ] {
       _ = try execute(
         """
-        UPDATE facts SET payload = \(damage) WHERE identifier = '7';
+        UPDATE facts SET payload = \(damage) WHERE target = '\(Self.chain(7))';
         UPDATE payload_conversions SET ended_at = NULL, position = NULL, damaged = 0
         """)
       #expect(
-        try execute("SELECT get_byte(payload, 0) FROM facts WHERE identifier = '7'") == "\(code)")
+        try execute("SELECT get_byte(payload, 0) FROM facts WHERE target = '\(Self.chain(7))'")
+          == "\(code)")
       let failure = await #expect(throws: StoreError.self) {
         _ = try await store.customer(.account("alice"), in: StoreSample.scope)
       }
@@ -331,12 +337,13 @@ struct PayloadStorageTests {
     // A payload that is stored as it is, and is not that of its digest.
     _ = try execute(
       """
-      UPDATE facts SET payload = '{"transactionId":"7"}'::bytea WHERE identifier = '7';
+      UPDATE facts SET payload = '{"transactionId":"7"}'::bytea WHERE target = '\(Self.chain(7))';
       UPDATE payload_conversions SET ended_at = NULL, position = NULL, damaged = 0
       """)
     try await convertAll(store)
     #expect(
-      try execute("SELECT convert_from(payload, 'UTF8') FROM facts WHERE identifier = '7'")
+      try execute(
+        "SELECT convert_from(payload, 'UTF8') FROM facts WHERE target = '\(Self.chain(7))'")
         == "{\"transactionId\":\"7\"}")
     await store.close()
   }
@@ -353,7 +360,7 @@ struct PayloadStorageTests {
       CREATE FUNCTION damage() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'XX001'; END $$;
       CREATE TRIGGER damage BEFORE UPDATE ON facts FOR EACH ROW
-        WHEN (OLD.identifier = '7') EXECUTE FUNCTION damage()
+        WHEN (OLD.target = '\(Self.chain(7))') EXECUTE FUNCTION damage()
       """)
     let converter = try await TestDatabases.open(connection)
     var failures = 0
@@ -370,8 +377,8 @@ struct PayloadStorageTests {
     #expect(failures >= 4)
     await converter.close()
     #expect(
-      try execute("SELECT string_agg(identifier, ',') FROM facts WHERE get_byte(payload, 0) > 7")
-        == "7")
+      try execute("SELECT string_agg(target::text, ',') FROM facts WHERE get_byte(payload, 0) > 7")
+        == Self.chain(7))
     let status = try #require(try await PostgresDictionaries.status(connection: connection))
     #expect(status.conversions[0].damagedRows == 1)
     #expect(status.conversions[0].rows == 20)
@@ -393,14 +400,14 @@ struct PayloadStorageTests {
     let whole = try await train(isDryRun: true)
     _ = try execute(
       """
-      CREATE TABLE kept AS SELECT payload FROM facts WHERE identifier = '1001';
-      UPDATE facts SET payload = '\\x07'::bytea WHERE identifier = '1001'
+      CREATE TABLE kept AS SELECT payload FROM facts WHERE target = '\(Self.chain(1001))';
+      UPDATE facts SET payload = '\\x07'::bytea WHERE target = '\(Self.chain(1001))'
       """)
     let without = try await train(isDryRun: true)
     #expect(without.samples + without.comparedSamples + 1 == whole.samples + whole.comparedSamples)
     _ = try execute(
       """
-      UPDATE facts SET payload = kept.payload FROM kept WHERE identifier = '1001';
+      UPDATE facts SET payload = kept.payload FROM kept WHERE target = '\(Self.chain(1001))';
       DROP TABLE kept
       """)
     let tried = try await train(isDryRun: true)
@@ -422,7 +429,8 @@ struct PayloadStorageTests {
         facts: notification.facts, accountID: "alice", notification: notification.notification,
         receivedAt: 6))
     #expect(
-      try execute("SELECT get_byte(payload, 1) FROM facts WHERE identifier = '1705'") == "2")
+      try execute("SELECT get_byte(payload, 1) FROM facts WHERE target = '\(Self.chain(1705))'")
+        == "2")
     // The first store does not know it yet.
     let facts = try await first.customer(.account("alice"), in: StoreSample.scope).record.facts
     #expect(facts.count >= 710)
@@ -517,7 +525,8 @@ struct PayloadStorageTests {
     _ = try execute("DELETE FROM payload_dictionaries")
     try await store.submit("9001", "9001", by: "bob")
     #expect(
-      try execute("SELECT get_byte(payload, 1) FROM facts WHERE identifier = '9001'") == "1")
+      try execute("SELECT get_byte(payload, 1) FROM facts WHERE target = '\(Self.chain(9001))'")
+        == "1")
     #expect(store.dictionaries.vault.currentDictionary == 1)
     await store.close()
   }
@@ -540,7 +549,8 @@ struct PayloadStorageTests {
     #expect(loader.vault.currentDictionary == 2)
     try await store.submit("9001", "9001", by: "bob")
     #expect(
-      try execute("SELECT get_byte(payload, 1) FROM facts WHERE identifier = '9001'") == "2")
+      try execute("SELECT get_byte(payload, 1) FROM facts WHERE target = '\(Self.chain(9001))'")
+        == "2")
     #expect(try await train().number == 4)
     try await loader.load()
     #expect(loader.vault.currentDictionary == 4)
@@ -569,6 +579,7 @@ struct PayloadStorageTests {
     try await RawPayloads.restore(in: connection)
     _ = try execute(
       """
+      \(LeanMigrationTests.undo)
       DROP TABLE payload_conversions, payload_dictionaries;
       DELETE FROM schema_migrations WHERE number = 12;
       """)

@@ -44,6 +44,7 @@ struct SchemaTests {
         .wouldApply(number: 7, name: "callers"), .wouldApply(number: 8, name: "arrivals"),
         .wouldApply(number: 9, name: "jobs"), .wouldApply(number: 10, name: "consumption"),
         .wouldApply(number: 11, name: "imports"), .wouldApply(number: 12, name: "payloads"),
+        .wouldApply(number: 13, name: "lean"),
       ])
     #expect(
       try cluster.execute(
@@ -73,6 +74,7 @@ struct SchemaTests {
         .applying(number: 10, name: "consumption"), .applied(number: 10, name: "consumption"),
         .applying(number: 11, name: "imports"), .applied(number: 11, name: "imports"),
         .applying(number: 12, name: "payloads"), .applied(number: 12, name: "payloads"),
+        .applying(number: 13, name: "lean"), .applied(number: 13, name: "lean"),
       ])
     #expect(try await PostgresSchema.status(connection: connection) == status)
     let again = Steps()
@@ -182,6 +184,7 @@ struct SchemaTests {
 
   /// Takes a database back to schema version 8.
   private static let undoJobs = """
+    \(LeanMigrationTests.undo)
     DROP TABLE payload_conversions;
     DROP TABLE payload_dictionaries;
     DROP TABLE import_rows;

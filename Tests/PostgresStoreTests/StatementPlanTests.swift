@@ -45,7 +45,7 @@ struct StatementPlanTests {
     arguments: [
       "SELECT * FROM facts WHERE header = $1::bigint",
       "SELECT * FROM headers WHERE bytes = $1::bytea",
-      "SELECT target FROM account_links ORDER BY scope, account",
+      "SELECT targets FROM accounts ORDER BY scope, account",
     ])
   func wholeTablesAreNoticed(sql: String) async throws {
     let database = try await Self.database.value
@@ -58,14 +58,15 @@ struct StatementPlanTests {
     let database = try await Self.database.value
     let plan = try Self.plan(
       of: CustomerStatement.account.statement(.record, onStandby: false), database: database)
-    // Accounts, links and grants: seven of eight partitions are pruned before execution.
+    // Accounts, for their targets once more, and grants: seven of eight partitions are pruned before
+    // execution.
     #expect(plan.count { $0.contains("Subplans Removed: 7") } == 3)
     // Facts: the link determines the partition at run time.
     let run = try Self.plan(
       of: CustomerStatement.account.statement(.record, onStandby: false), database: database,
       explain: "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, COSTS OFF)",
       text: "account-7")
-    let facts = run.filter { $0.contains(" on facts_") }
+    let facts = run.filter { $0.contains(" on facts_") && !$0.contains("Bitmap Index Scan") }
     #expect(facts.count == 8)
     let used = facts.count { !$0.contains("never executed") }
     #expect((1...3).contains(used), "\(used) partitions of facts were read for three targets")
@@ -147,41 +148,48 @@ struct StatementPlanTests {
       SELECT 'Production', 'com.example.app' || i FROM generate_series(1, 3) i;
     INSERT INTO headers (bytes) SELECT decode(md5(i::text), 'hex') FROM generate_series(1, 3000) i;
     INSERT INTO commit_tokens (token, base, writer_schema)
-      SELECT decode(md5(i::text), 'hex'), i, 12 FROM generate_series(1, 3000) i;
+      SELECT decode(md5(i::text), 'hex'), i, 13 FROM generate_series(1, 3000) i;
     INSERT INTO documents SELECT decode(md5(i::text), 'hex'), 'x' FROM generate_series(1, 9000) i;
-    INSERT INTO accounts SELECT 1, 'account-' || i, i, i, NULL, false, 0, NULL
-      FROM generate_series(1, 10000) i;
-    INSERT INTO accounts SELECT 1, 'alias-' || i, i, i, 'account-' || i, false, 0, NULL
-      FROM generate_series(1, 3000) i;
-    INSERT INTO accounts SELECT 1, 'gone-' || i, i, i, NULL, true, 0, NULL
-      FROM generate_series(1, 3000) i;
-    INSERT INTO links
-      SELECT 1, 'c' || i || '-' || c, CASE WHEN c < 3 THEN 'account-' || i END, false, false, 0, 0
+    INSERT INTO accounts (scope, account, revision, changed_at, merged_into, is_deleted, claims)
+      SELECT 1, 'account-' || i, i, i, NULL, false, 0 FROM generate_series(1, 10000) i
+      UNION ALL SELECT 1, 'alias-' || i, i, i, 'account-' || i, false, 0
+      FROM generate_series(1, 3000) i
+      UNION ALL SELECT 1, 'gone-' || i, i, i, NULL, true, 0 FROM generate_series(1, 3000) i;
+    INSERT INTO links (scope, target, account, is_unsigned, is_detached, revision, changed_at)
+      SELECT 1, convert_to('c' || i || '-' || c, 'UTF8'), CASE WHEN c < 3 THEN 'account-' || i END,
+        false, false, 0, 0
       FROM generate_series(1, 10000) i, generate_series(1, 3) c;
-    INSERT INTO account_links SELECT scope, account, target FROM links WHERE account IS NOT NULL;
-    INSERT INTO account_links SELECT 1, 'account-' || i, 't' || i FROM generate_series(1, 10000) i;
-    INSERT INTO facts
-      SELECT links.scope, links.target, 1, 2, 1, 0, false, false, links.target || '-' || f,
-        links.target, links.target, links.target, '', '',
-        CASE WHEN f = 1 THEN decode(md5(links.target), 'hex') END, '{}'
+    UPDATE accounts
+      SET targets = held.targets || convert_to('t' || substr(held.account, 9), 'UTF8')
+      FROM (SELECT account, array_agg(target) AS targets FROM links GROUP BY account) AS held
+      WHERE accounts.account = held.account;
+    INSERT INTO facts (
+      scope, target, kind, authority, header, signed_date, is_revoked, is_upgraded, identifier,
+      app_transaction, token, previous_chain, digest, signature, document, payload)
+      SELECT links.scope, links.target, 1, 2, 1, 0, false, false,
+        CASE WHEN f = 2 THEN links.target ELSE '' END, links.target, links.target, links.target, '',
+        '', CASE WHEN f = 1 THEN decode(md5(links.target), 'hex') END, '{}'
       FROM links, generate_series(1, 2) f;
-    INSERT INTO transactions SELECT scope, identifier, target FROM facts;
-    INSERT INTO versions
-      SELECT scope, target, kind, authority, header, identifier, decode(md5(identifier || v), 'hex'),
+    INSERT INTO transactions SELECT scope, identifier, target FROM facts WHERE identifier <> '';
+    INSERT INTO versions (
+      scope, target, kind, authority, header, identifier, statement, signature, payload)
+      SELECT scope, target, kind, authority, header, identifier, decode(md5(target::text || v), 'hex'),
         '', '{}'
       FROM facts, generate_series(1, 2) v;
-    INSERT INTO hints SELECT DISTINCT scope, 'a' || token, target FROM facts;
-    INSERT INTO tokens SELECT 1, 'token-' || i, 'account-' || i FROM generate_series(1, 10000) i;
+    INSERT INTO hints SELECT DISTINCT scope, '\\x61'::bytea || token, target FROM facts;
+    INSERT INTO tokens (scope, token, account)
+      SELECT 1, convert_to('token-' || i, 'UTF8'), 'account-' || i FROM generate_series(1, 10000) i;
     INSERT INTO grants
       SELECT 1, 'account-' || i, 0, 'grant-' || i, 'pro', 0, NULL, '', '', NULL, NULL, NULL
       FROM generate_series(1, 10000) i;
-    INSERT INTO link_events
-      SELECT scope, target, row_number() OVER (), 0, NULL, account, false, false, 'named', NULL, NULL
-      FROM links;
-    INSERT INTO account_events
+    INSERT INTO link_events (
+      scope, target, position, at, to_account, is_from_erased, is_to_erased, reason)
+      SELECT scope, target, row_number() OVER (), 0, account, false, false, 'named' FROM links;
+    INSERT INTO account_events (scope, account, position, target)
       SELECT scope, to_account, position, target FROM link_events WHERE to_account IS NOT NULL;
-    INSERT INTO notifications
-      SELECT 'uuid-' || i, 1, 1, NULL, NULL, i, 'TEST', NULL, 1, 'c' || i, '', '', '{}'
+    INSERT INTO notifications (
+      uuid, scope, header, received_at, type, chain_scope, chain, digest, signature, payload)
+      SELECT 'uuid-' || i, 1, 1, i, 'TEST', 1, 'c' || i, '', '', '{}'
       FROM generate_series(1, 10000) i;
     INSERT INTO changes
       SELECT i::bigint << 16, i, 1, 1, 'account-' || i, NULL, NULL FROM generate_series(1, 9000) i;

@@ -132,22 +132,31 @@ struct MigrationEndpointTests {
   func boundTokens() async throws {
     try await ServiceBench.run(reach: Self.reach) { bench async throws in
       let token: AppAccountToken = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
-      for (number, account) in ["anna", "carl"].enumerated() {
+      // The UUIDs before them differ in the last digit, or in several.
+      let others: [AppAccountToken] = [
+        "7e3fb20b-4cdb-47cc-936d-99d65f60a000", "7e3fb20b-4cdb-47cc-936e-000000000000",
+      ]
+      for (token, account) in [
+        (token, "anna"), (others[0], "anna"), (others[1], "anna"),
+        ("7e3fb20b-4cdb-47cc-936d-99d65f608137", "carl"),
+      ] {
         _ = try await bench.client.bindAccountToken(
           BindAccountTokenRequest(
-            scope: ServiceBench.scope,
-            // The two differ in their last digit.
-            appAccountToken: number == 0 ? token : "7e3fb20b-4cdb-47cc-936d-99d65f608137",
-            accountID: AccountID(account), reason: "r"))
+            scope: ServiceBench.scope, appAccountToken: token, accountID: AccountID(account),
+            reason: "r"))
       }
       let results = try await add(
         bench.client,
         [
           row(1, "anna", "11", token: token), row(2, "bert", "12", token: token),
           row(3, "bert", "13", token: "7e3fb20b-4cdb-47cc-936d-99d65f608139"),
-          row(4, "bert", "14"),
+          row(4, "bert", "14"), row(5, "bert", "15", token: others[0]),
+          row(6, "bert", "16", token: others[1]),
         ], isDryRun: true)
-      #expect(results.map(\.failure) == [nil, .tokenElsewhere, nil, nil])
+      #expect(
+        results.map(\.failure) == [
+          nil, .tokenElsewhere, nil, nil, .tokenElsewhere, .tokenElsewhere,
+        ])
       #expect(results[1].detail?.contains("anna") == false)
     }
   }

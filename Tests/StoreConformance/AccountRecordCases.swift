@@ -153,5 +153,48 @@ extension StoreConformanceSuite {
         try await listed().map(\.chain.rawValue), ["1", "4", "5", "7", "9"])
       try expectEqual(try await listed().last?.changedAt, 10_000)
     },
+
+    ConformanceCase("Lists are in the order of packed ids, whatever their form") { store, _ in
+      let ids = ["1", "10", "100", "9", "12", "x", "1a", "\u{e9}", "e\u{301}"]
+      for (offset, id) in ids.enumerated() {
+        try await store.submit(TransactionSample("\(500 + offset)", id))
+      }
+      let expected = ids.sorted {
+        PackedIdentifier.bytes(of: $0).lexicographicallyPrecedes(PackedIdentifier.bytes(of: $1))
+      }
+      for size in [1, 2, 100] {
+        var paged: [UnlinkedChain] = []
+        repeat {
+          paged += try await store.unlinkedChains(
+            in: readerScope, after: paged.last?.chain, limit: size)
+        } while paged.count < expected.count
+        try expectEqual(
+          paged.map { Array($0.chain.rawValue.utf8) }, expected.map { Array($0.utf8) },
+          "pages of \(size)")
+      }
+      for id in expected {
+        try await store.done(.link(.chain(OriginalTransactionID(id)), to: "alice"), at: 9_000)
+      }
+      try expectEqual(
+        try await store.links(of: "alice", in: readerScope).compactMap { link -> [UInt8]? in
+          guard case .chain(let id) = link.target else { return nil }
+          return Array(id.rawValue.utf8)
+        }, expected.map { Array($0.utf8) })
+    },
+
+    ConformanceCase("Ids are compared byte by byte") { store, _ in
+      // Equal as Swift's strings.
+      let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+      for _ in 1...2 {
+        try await store.submit(TransactionSample(decomposed, composed), by: "alice")
+      }
+      let fact = try unwrap(
+        try await store.signedFact(
+          FactKey(kind: .transaction, identifier: decomposed), in: readerScope), "the fact")
+      try expectEqual(Array(fact.fact.key.identifier.utf8), Array(decomposed.utf8))
+      try expectEqual(
+        try await store.signedFact(
+          FactKey(kind: .transaction, identifier: composed), in: readerScope), nil)
+    },
   ]
 }

@@ -25,7 +25,9 @@ struct LinkAudit {
     }
     let listed = try await store.accounts(in: readerScope, after: nil, limit: 10_000)
     for summary in listed {
-      let links = Set(try await store.links(of: summary.accountID))
+      let targets = try await store.links(of: summary.accountID)
+      let links = Set(targets)
+      try expectEqual(targets.count, links.count, "doubled links of \(summary.accountID)")
       try expectEqual(links, held[summary.accountID] ?? [], "links of \(summary.accountID)")
       try expectEqual(summary.chainCount, links.count, "chains of \(summary.accountID)")
     }

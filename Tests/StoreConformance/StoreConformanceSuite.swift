@@ -21,6 +21,7 @@ package enum StoreConformanceSuite {
 
   private static let requestCases =
     linkRequestCases + unlinkCases + transferCases + accountMergeCases + accountDeletionCases
+    + linkHistoryCases
 
   private static let feedAndRecordCases =
     grantCases + revisionCases + feedCases + trimmingCases + announcementCases + eventCases

@@ -103,7 +103,7 @@ package struct LinkDecision: Hashable, Sendable {
 }
 
 /// The reason of a link's change. Raw values are stored and must not change.
-public enum LinkReason: String, Hashable, Sendable {
+public enum LinkReason: String, CaseIterable, Hashable, Sendable {
   /// The submission named the account, and the chain had no account.
   case named
   /// The submission named another account than the linked one, and the policy granted the claim

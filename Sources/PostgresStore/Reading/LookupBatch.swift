@@ -270,18 +270,18 @@ extension CustomerSelector {
     switch self {
     case .account(let id): [.int64(scope), .text(id.rawValue)]
     case .originalTransaction(let id):
-      [.int64(scope), .text(LinkTarget.chain(id).stored)]
-    case .transaction(let id): [.int64(scope), .text(id.rawValue)]
+      [.int64(scope), .bytes(LinkTarget.chain(id).stored)]
+    case .transaction(let id): [.int64(scope), .bytes(PackedIdentifier.bytes(of: id.rawValue))]
     case .appTransaction(let id):
       [
-        .int64(scope), .text(LinkTarget.appTransaction(id).stored),
-        .text(LinkHint.appTransaction(id).stored(isSigned: true)),
-        .text(LinkHint.appTransaction(id).stored(isSigned: false)),
+        .int64(scope), .bytes(LinkTarget.appTransaction(id).stored),
+        .bytes(LinkHint.appTransaction(id).stored(isSigned: true)),
+        .bytes(LinkHint.appTransaction(id).stored(isSigned: false)),
       ]
     case .appAccountToken(let token):
       [
-        .int64(scope), .text(token.rawValue),
-        .text(LinkHint.token(token).stored(isSigned: true)),
+        .int64(scope), .bytes(PackedIdentifier.bytes(of: token.rawValue)),
+        .bytes(LinkHint.token(token).stored(isSigned: true)),
       ]
     }
   }

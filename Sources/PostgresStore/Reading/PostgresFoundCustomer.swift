@@ -69,7 +69,7 @@ struct PostgresFoundCustomer {
           payload: try vault.payload(of: try rows.data(row, 14), digest: digest), scope: scope))
     case .factHistory:
       guard let history = try rows.optionalData(row, 13) else { break }
-      let key = FactKey(kind: try rows.factKind(row, 1), identifier: try rows.string(row, 5))
+      let key = FactKey(kind: try rows.factKind(row, 1), identifier: try rows.unpacked(row, 14))
       stored.add(try FactHistory(encoded: history), of: key)
     case .version:
       guard let statement = StatementDigest(try rows.data(row, 13)) else {
@@ -94,7 +94,7 @@ struct PostgresFoundCustomer {
   }
 
   private func chain(_ rows: PostgresRows, _ row: Int) throws(StoreError) -> Chain {
-    guard case .chain(let id) = try LinkTarget(stored: rows.string(row, 5)) else {
+    guard case .chain(let id) = try rows.linkTarget(row, 13) else {
       throw StoreError(.corrupt, "a stored chain is of another kind")
     }
     let revision = try rows.number(row, 1)

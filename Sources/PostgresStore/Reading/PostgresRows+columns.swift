@@ -62,6 +62,25 @@ extension PostgresRows {
     try optionalString(row, column).map { Identifier($0) }
   }
 
+  /// The text of a packed id (``PackedIdentifier``).
+  func unpacked(_ row: Int, _ column: Int) throws(StoreError) -> String {
+    try PackedIdentifier.text(of: data(row, column))
+  }
+
+  func packedIdentifier<Kind>(_ row: Int, _ column: Int) throws(StoreError) -> Identifier<Kind> {
+    Identifier(try unpacked(row, column))
+  }
+
+  func optionalPackedIdentifier<Kind>(
+    _ row: Int, _ column: Int
+  ) throws(StoreError) -> Identifier<Kind>? {
+    try hasNull(row, column) ? nil : packedIdentifier(row, column)
+  }
+
+  func linkTarget(_ row: Int, _ column: Int) throws(StoreError) -> LinkTarget {
+    try LinkTarget(stored: data(row, column))
+  }
+
   /// - Throws: ``StoreError/Code/corrupt`` when the value does not have 32 bytes.
   func digest(_ row: Int, _ column: Int) throws(StoreError) -> PayloadDigest {
     let bytes = try data(row, column)
@@ -114,16 +133,16 @@ extension PostgresRows {
   /// The rows of a statement that returns tokens.
   func knownTokens() throws(StoreError) -> [KnownToken] {
     try map { rows, row throws(StoreError) in
-      KnownToken(try rows.identifier(row, 0), try rows.tokenRow(row, 1))
+      KnownToken(try rows.packedIdentifier(row, 0), try rows.tokenRow(row, 1))
     }
   }
 
   /// - Parameter column: the first of three columns: app transaction, token, previous chain.
   func hints(_ row: Int, _ column: Int) throws(StoreError) -> FactHints {
     FactHints(
-      appTransactionID: try optionalIdentifier(row, column),
-      appAccountToken: try optionalIdentifier(row, column + 1),
-      previousChain: try optionalIdentifier(row, column + 2))
+      appTransactionID: try optionalPackedIdentifier(row, column),
+      appAccountToken: try optionalPackedIdentifier(row, column + 1),
+      previousChain: try optionalPackedIdentifier(row, column + 2))
   }
 
   /// - Parameter column: the first of the event columns in `ReadStatements`.

@@ -125,7 +125,7 @@ extension PostgresStore {
       guard let statement = StatementDigest(try rows.data(row, 3)),
         let header = headers[try rows.number(row, 6)]
       else { throw StoreError(.corrupt, "a stored version is not complete") }
-      let fact = FactKey(kind: try rows.factKind(row, 0), identifier: try rows.string(row, 1))
+      let fact = FactKey(kind: try rows.factKind(row, 0), identifier: try rows.unpacked(row, 1))
       let authority = try rows.authority(row, 2)
       payloads[fact, default: [:]][statement] = (
         authority,
@@ -139,7 +139,7 @@ extension PostgresStore {
     return try [ExportedVersion](
       histories: histories.map { rows, row throws(StoreError) in
         (
-          FactKey(kind: try rows.factKind(row, 0), identifier: try rows.string(row, 1)),
+          FactKey(kind: try rows.factKind(row, 0), identifier: try rows.unpacked(row, 1)),
           try FactHistory(encoded: try rows.data(row, 2))
         )
       }, payloads: payloads)
@@ -210,9 +210,8 @@ extension PostgresStore {
       let received = try await receivedRecord(rows, row)
       if try rows.flag(row, 10) {
         var chain: OriginalTransactionID?
-        if let stored = try rows.optionalString(row, 8) {
-          let target = try LinkTarget(stored: stored)
-          if case .chain(let id) = target { chain = id }
+        if let stored = try rows.optionalString(row, 8), stored.hasPrefix("c") {
+          chain = OriginalTransactionID(String(stored.dropFirst()))
         }
         page.notifications.append(ListedNotification(received: received, chain: chain))
       }

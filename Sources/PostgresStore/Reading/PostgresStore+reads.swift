@@ -53,7 +53,7 @@ extension PostgresStore {
     ofChain chain: OriginalTransactionID, environment: StoreEnvironment
   ) async throws(StoreError) -> [BundleID] {
     let rows = try await query(
-      ReadStatements.scopesOfChain, [.text(LinkTarget.chain(chain).stored)])
+      ReadStatements.scopesOfChain, [.bytes(LinkTarget.chain(chain).stored)])
     var bundles: [BundleID] = []
     for row in 0..<rows.count {
       let scope = try await scopes.scope(try rows.number(row, 0))
@@ -100,7 +100,7 @@ extension PostgresStore {
   {
     guard let scopeID = try await scopes.id(of: scope) else { return [] }
     return try await query(
-      ReadStatements.eventsOfTarget, [.int64(scopeID), .text(target.stored)]
+      ReadStatements.eventsOfTarget, [.int64(scopeID), .bytes(target.stored)]
     ).targetEvents().map(\.event)
   }
 
@@ -117,15 +117,15 @@ extension PostgresStore {
     async throws(StoreError) -> [UnlinkedChain]
   {
     guard let scopeID = try await scopes.id(of: scope) else { return [] }
-    // The empty id sorts before every chain.
+    // The letter alone sorts before every chain.
     let rows = try await query(
       ReadStatements.unlinkedChainPage,
       [
-        .int64(scopeID), .text(LinkTarget.chain(after ?? "").stored),
+        .int64(scopeID), .bytes(after.map { LinkTarget.chain($0).stored } ?? [UInt8(ascii: "c")]),
         .int64(Int64(max(0, limit))),
       ])
     return try rows.map { rows, row throws(StoreError) in
-      guard case .chain(let chain) = try LinkTarget(stored: rows.string(row, 0)) else {
+      guard case .chain(let chain) = try rows.linkTarget(row, 0) else {
         throw StoreError(.corrupt, "a stored chain is of another kind")
       }
       return UnlinkedChain(
@@ -137,8 +137,11 @@ extension PostgresStore {
     of account: AccountID?, in scope: AppScope, after: AppAccountToken?, limit: Int
   ) async throws(StoreError) -> [KnownToken] {
     guard let scopeID = try await scopes.id(of: scope) else { return [] }
-    // The empty text sorts before every token.
-    let page: [PostgresValue] = [.text(after?.rawValue ?? ""), .int64(Int64(max(0, limit)))]
+    // No bytes sort before every token.
+    let page: [PostgresValue] = [
+      .bytes(after.map { PackedIdentifier.bytes(of: $0.rawValue) } ?? []),
+      .int64(Int64(max(0, limit))),
+    ]
     guard let account else {
       return try await query(ReadStatements.ambiguousTokens, [.int64(scopeID)] + page)
         .knownTokens()
@@ -155,7 +158,10 @@ extension PostgresStore {
     return try await dictionaries.retrying { () async throws(StoreError) in
       let rows = try await query(
         ReadStatements.signedFact,
-        [.int64(scopeID), .int64(Int64(key.kind.rawValue)), .text(key.identifier)])
+        [
+          .int64(scopeID), .int64(Int64(key.kind.rawValue)),
+          .bytes(PackedIdentifier.bytes(of: key.identifier)),
+        ])
       guard rows.count > 0 else { return nil }
       let vault = dictionaries.vault
       return try PostgresStoredFact.signed(rows, 0, scope: scope, vault: vault) {
@@ -192,7 +198,7 @@ extension PostgresRows {
         let reason = try rows.optionalString(row, 3)
       else { throw StoreError(.corrupt, "a stored link has no event") }
       return LinkedTarget(
-        target: try LinkTarget(stored: rows.string(row, 0)), isUnsigned: try rows.flag(row, 1),
+        target: try rows.linkTarget(row, 0), isUnsigned: try rows.flag(row, 1),
         isContested: try rows.linkStanding(row, 4) == .contested, since: since,
         reason: try linkReason(reason))
     }
@@ -202,7 +208,7 @@ extension PostgresRows {
   func targetEvents() throws(StoreError) -> [TargetLinkEvent] {
     try map { rows, row throws(StoreError) in
       TargetLinkEvent(
-        target: try LinkTarget(stored: rows.string(row, 0)), event: try rows.linkEvent(row, 1))
+        target: try rows.linkTarget(row, 0), event: try rows.linkEvent(row, 1))
     }
   }
 }

@@ -116,7 +116,9 @@ struct Migrator {
 
   // MARK: Statements
 
-  private static let begin = PostgresStatement("BEGIN", name: "begin_step")
+  /// Whatever the database's default is: a step that waited for a writer must see what it wrote.
+  private static let begin = PostgresStatement(
+    "BEGIN ISOLATION LEVEL READ COMMITTED", name: "begin_step")
   private static let commit = PostgresStatement("COMMIT", name: "commit_step")
   private static let setScript = PostgresStatement(
     "SELECT set_config('entitle.script', $1::text, true)", name: "set_script")
@@ -173,6 +175,7 @@ struct MigrationFile: Sendable {
     MigrationFile(number: 10, name: "consumption", sql: PackageResources._010_consumption_sql),
     MigrationFile(number: 11, name: "imports", sql: PackageResources._011_imports_sql),
     MigrationFile(number: 12, name: "payloads", sql: PackageResources._012_payloads_sql),
+    MigrationFile(number: 13, name: "lean", sql: PackageResources._013_lean_sql),
   ]
 
   /// The SHA-256 of the SQL.

@@ -94,7 +94,7 @@ enum CustomerStatement: String, CaseIterable {
     }
   }
 
-  /// `$1` scope, `$2` identifier as stored in the tables, `$3` hint, `$4` hint of unsigned facts.
+  /// `$1` scope, `$2` account, target, token or packed id, `$3` hint, `$4` hint of unsigned facts.
   private var with: String {
     switch self {
     case .account: ""
@@ -102,36 +102,37 @@ enum CustomerStatement: String, CaseIterable {
       """
       link AS MATERIALIZED (
         SELECT target, account, revision, changed_at FROM links
-        WHERE scope = $1::bigint AND target = $2::text)
+        WHERE scope = $1::bigint AND target = $2::bytea)
       """
     case .transaction:
-      // A known transaction first (R7), else the chain that has this id.
+      // The chain of a known transaction (R7), else the chain that has this id. A known transaction
+      // of the chain that has its id has no row of its own.
       """
       link AS MATERIALIZED (
         SELECT target, account, revision, changed_at FROM links
         WHERE scope = $1::bigint AND target = COALESCE(
           (SELECT transactions.target FROM transactions
-            WHERE transactions.scope = $1::bigint AND transactions.transaction_id = $2::text),
-          'c' || $2::text))
+            WHERE transactions.scope = $1::bigint AND transactions.transaction_id = $2::bytea),
+          \(Targets.ofChain("$2::bytea"))))
       """
     case .appTransaction:
       """
       known AS MATERIALIZED (
         SELECT account, standing = 2 AS is_ambiguous FROM links
-        WHERE scope = $1::bigint AND target = $2::text AND account IS NOT NULL),
+        WHERE scope = $1::bigint AND target = $2::bytea AND account IS NOT NULL),
       owner AS MATERIALIZED (SELECT account FROM known WHERE NOT is_ambiguous),
       carrier AS MATERIALIZED (
-        \(Self.carriers(of: "$3::text", leads: Self.leadsUnlessContested))
-        UNION ALL \(Self.carriers(of: "$4::text", leads: "false"))),
+        \(Self.carriers(of: "$3::bytea", leads: Self.leadsUnlessContested))
+        UNION ALL \(Self.carriers(of: "$4::bytea", leads: "false"))),
       \(Self.carried)
       """
     case .appAccountToken:
       """
       known AS MATERIALIZED (
         SELECT account, state = 2 AS is_ambiguous FROM tokens
-        WHERE scope = $1::bigint AND token = $2::text),
+        WHERE scope = $1::bigint AND token = $2::bytea),
       owner AS MATERIALIZED (SELECT account FROM known WHERE NOT is_ambiguous),
-      carrier AS MATERIALIZED (\(Self.carriers(of: "$3::text", leads: "true"))),
+      carrier AS MATERIALIZED (\(Self.carriers(of: "$3::bytea", leads: "true"))),
       \(Self.carried)
       """
     }
@@ -178,13 +179,13 @@ enum CustomerStatement: String, CaseIterable {
       [
         Self.account(.account, of: "link"),
         Self.arm(
-          .chain, numbers: ["revision", "changed_at"], texts: ["target"],
+          .chain, numbers: ["revision", "changed_at"], bytes: ["target"],
           from: "FROM link WHERE account IS NULL"),
       ]
     case .appTransaction, .appAccountToken:
       [
         Self.account(.account, of: "owner"), Self.account(.hintedAccount, of: "bearer"),
-        Self.arm(.hintedChain, numbers: ["revision"], texts: ["target"], from: "FROM loose"),
+        Self.arm(.hintedChain, numbers: ["revision"], bytes: ["target"], from: "FROM loose"),
       ]
     }
   }
@@ -197,9 +198,9 @@ enum CustomerStatement: String, CaseIterable {
       [
         { table in
           """
-          FROM account_links JOIN \(table)
-            ON \(table).scope = $1::bigint AND \(table).target = account_links.target
-          WHERE account_links.scope = $1::bigint AND account_links.account = $2::text
+          FROM accounts CROSS JOIN LATERAL unnest(accounts.targets) AS held (target)
+            \(Targets.rows(of: table))
+          WHERE accounts.scope = $1::bigint AND accounts.account = $2::text
           """
         }
       ]
@@ -210,7 +211,7 @@ enum CustomerStatement: String, CaseIterable {
         Self.ofAccounts(of: "holder"), Self.ofTargets(of: "loose"),
         { table in
           """
-          FROM \(table) WHERE \(table).scope = $1::bigint AND \(table).target = $2::text
+          FROM \(table) WHERE \(table).scope = $1::bigint AND \(table).target = $2::bytea
             AND NOT EXISTS (SELECT 1 FROM holder)
           """
         },
@@ -246,9 +247,8 @@ enum CustomerStatement: String, CaseIterable {
   private static func ofAccounts(of owners: String) -> (_ table: String) -> String {
     { table in
       """
-      FROM \(owners) JOIN account_links
-          ON account_links.scope = $1::bigint AND account_links.account = \(owners).account
-        JOIN \(table) ON \(table).scope = $1::bigint AND \(table).target = account_links.target
+      FROM \(owners) JOIN \(Targets.ofAccount(of: owners))
+        \(Targets.rows(of: table))
       """
     }
   }
@@ -281,8 +281,8 @@ enum CustomerStatement: String, CaseIterable {
 
   private static func factHistory(from: String) -> String {
     arm(
-      .factHistory, numbers: ["facts.kind"], texts: ["facts.identifier"],
-      bytes: ["facts.history"], from: from)
+      .factHistory, numbers: ["facts.kind"],
+      bytes: ["facts.history", Targets.identifier(of: "facts")], from: from)
   }
 
   private static func version(from: String) -> String {
@@ -319,7 +319,7 @@ enum CustomerStatement: String, CaseIterable {
 }
 
 /// The kind of a row of a ``CustomerStatement``, with the columns that it uses. Numbers begin at
-/// column 1, texts at column 5, bytes at column 11.
+/// column 1, texts at column 5, bytes at column 13.
 enum CustomerRowKind: Int64 {
   /// Numbers: revision, moment of the last change, 1 if deleted. Texts: id, account that it was
   /// merged into.
@@ -330,16 +330,16 @@ enum CustomerRowKind: Int64 {
   /// reason of the withdrawal, on behalf of, on behalf of at the withdrawal.
   case grant = 2
   /// The single unlinked chain that the selector finds. Numbers: revision, moment of the last
-  /// change. Texts: target.
+  /// change. Bytes: target.
   case chain = 3
-  /// One of several unlinked chains with the hint. Numbers: revision. Texts: target.
+  /// One of several unlinked chains with the hint. Numbers: revision. Bytes: target.
   case hintedChain = 4
   /// The account of a chain with the hint. Columns as for `account`.
   case hintedAccount = 5
   /// Only on a standby. Numbers: the feed watermark.
   case watermark = 6
-  /// The versions of a fact. Numbers: kind. Texts: identifier. Bytes: history, NULL for one version
-  /// that was signed once.
+  /// The versions of a fact. Numbers: kind. Bytes: history, NULL for one version that was signed once;
+  /// packed identifier.
   case factHistory = 7
   /// A version that does not stand. Numbers: kind, authority. Bytes: statement, payload.
   case version = 8

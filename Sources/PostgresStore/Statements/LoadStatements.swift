@@ -1,25 +1,28 @@
 /// Statements that load the rows a ledger needs, many rows of one kind at once. The first column is
 /// the position, from 1, of the key in the parameter arrays.
 enum LoadStatements {
-  /// `$1` scopes, `$2` kinds, `$3` identifiers.
+  /// `$1` scopes, `$2` kinds, `$3` packed identifiers.
   static let standingFacts = PostgresStatement(
     """
     SELECT key.place, fact.target, fact.authority, fact.signed_date, fact.is_revoked,
       fact.is_upgraded, fact.digest, fact.document, fact.app_transaction, fact.token,
       fact.previous_chain, fact.history,
       CASE WHEN fact.history IS NULL AND fact.kind <> 3 THEN fact.payload END
-    FROM unnest($1::bigint[], $2::bigint[], $3::text[])
+    FROM unnest($1::bigint[], $2::bigint[], $3::bytea[])
       WITH ORDINALITY AS key (scope, kind, identifier, place)
     LEFT JOIN LATERAL (
       SELECT transactions.target FROM transactions
       WHERE key.kind = 1 AND transactions.scope = key.scope
         AND transactions.transaction_id = key.identifier
-      OFFSET 0) AS owner ON true
+      OFFSET 0) AS listed ON true
+    CROSS JOIN LATERAL (
+      SELECT \(Targets.ofFact(
+        kind: "key.kind", identifier: "key.identifier", listed: "listed.target")) AS target
+      OFFSET 0) AS owner
     CROSS JOIN LATERAL (
       SELECT * FROM facts
-      WHERE facts.target = \(Targets.ofFact(kind: "key.kind", identifier: "key.identifier"))
-        AND facts.scope = key.scope AND facts.kind = key.kind
-        AND facts.identifier = key.identifier
+      WHERE facts.target = owner.target AND facts.scope = key.scope AND facts.kind = key.kind
+        AND facts.identifier = \(Targets.storedIdentifier("key.identifier", in: "owner.target"))
       OFFSET 0) AS fact
     """, name: "load_standing_facts")
 
@@ -29,7 +32,7 @@ enum LoadStatements {
     SELECT key.place, link.account, link.is_unsigned, link.is_detached, link.is_former_chain,
       link.standing, link.revision,
       \(accountColumns("holder"))
-    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, target, place)
+    FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS key (scope, target, place)
     CROSS JOIN LATERAL (
       SELECT * FROM links WHERE links.scope = key.scope AND links.target = key.target
       OFFSET 0) AS link
@@ -51,7 +54,7 @@ enum LoadStatements {
     SELECT key.place, owner.account, owner.state, owner.author, owner.note, owner.since,
       owner.on_behalf_of,
       \(accountColumns("holder"))
-    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, token, place)
+    FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS key (scope, token, place)
     CROSS JOIN LATERAL (
       SELECT * FROM tokens WHERE tokens.scope = key.scope AND tokens.token = key.token
       OFFSET 0) AS owner
@@ -61,9 +64,9 @@ enum LoadStatements {
   /// Hints of facts that Apple signed. `$1` scopes, `$2` targets.
   static let hints = PostgresStatement(
     """
-    SELECT key.place, fact.kind, fact.identifier, fact.signed_date, fact.digest,
+    SELECT key.place, fact.kind, \(Targets.identifier(of: "fact")), fact.signed_date, fact.digest,
       fact.app_transaction, fact.token, fact.previous_chain
-    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, target, place)
+    FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS key (scope, target, place)
     CROSS JOIN LATERAL (
       SELECT * FROM facts
       WHERE facts.target = key.target AND facts.scope = key.scope AND facts.authority > 0
@@ -75,7 +78,7 @@ enum LoadStatements {
   static let facts = PostgresStatement(
     """
     SELECT key.place, fact.kind, fact.authority, fact.digest, fact.payload
-    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, target, place)
+    FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS key (scope, target, place)
     CROSS JOIN LATERAL (
       SELECT * FROM facts WHERE facts.target = key.target AND facts.scope = key.scope
       OFFSET 0) AS fact
@@ -85,7 +88,7 @@ enum LoadStatements {
   static let unlinkedChains = PostgresStatement(
     """
     SELECT key.place, carrier.target
-    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, hint, place)
+    FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS key (scope, hint, place)
     CROSS JOIN LATERAL (
       SELECT hints.target FROM hints
       WHERE hints.scope = key.scope AND hints.hint = key.hint
@@ -114,8 +117,8 @@ enum LoadStatements {
     SELECT key.place, held.target
     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, account, place)
     CROSS JOIN LATERAL (
-      SELECT account_links.target FROM account_links
-      WHERE account_links.scope = key.scope AND account_links.account = key.account
+      SELECT unnest(accounts.targets) AS target FROM accounts
+      WHERE accounts.scope = key.scope AND accounts.account = key.account
       OFFSET 0) AS held
     ORDER BY key.place, held.target
     """, name: "load_holdings_targets")

@@ -91,7 +91,7 @@ extension PayloadTable {
   private var keys: [(name: String, type: String)] {
     switch self {
     case .facts:
-      [("target", "text"), ("scope", "bigint"), ("kind", "bigint"), ("identifier", "text")]
+      [("target", "bytea"), ("scope", "bigint"), ("kind", "bigint"), ("identifier", "bytea")]
     case .versions: Self.facts.keys + [("statement", "bytea")]
     case .notifications: [("uuid", "text")]
     case .documents: [("digest", "bytea")]

@@ -2,18 +2,17 @@
 enum ReadStatements {
   // MARK: Facts and notifications
 
-  /// `$1` scope, `$2` kind, `$3` identifier.
+  /// `$1` scope, `$2` kind, `$3` packed identifier.
   static let signedFact = PostgresStatement(
     """
     SELECT \(factColumns), headers.bytes, documents.bytes
     FROM (
-      SELECT (SELECT transactions.target FROM transactions
-        WHERE $2::bigint = 1 AND transactions.scope = $1::bigint
-          AND transactions.transaction_id = $3::text) AS target
+      SELECT \(Targets.ofFact(
+        kind: "$2::bigint", identifier: "$3::bytea", listed: listedTransaction)) AS target
       OFFSET 0) AS owner
     JOIN facts
-      ON facts.target = \(Targets.ofFact(kind: "$2::bigint", identifier: "$3::text"))
-      AND facts.scope = $1::bigint AND facts.kind = $2::bigint AND facts.identifier = $3::text
+      ON facts.target = owner.target AND facts.scope = $1::bigint AND facts.kind = $2::bigint
+      AND facts.identifier = \(Targets.storedIdentifier("$3::bytea", in: "owner.target"))
       LEFT JOIN LATERAL (
         SELECT headers.bytes FROM headers WHERE headers.id = facts.header OFFSET 0)
         AS headers ON true
@@ -22,14 +21,20 @@ enum ReadStatements {
         AS documents ON true
     """, name: "signed_fact")
 
+  private static let listedTransaction = """
+    (SELECT transactions.target FROM transactions
+      WHERE $2::bigint = 1 AND transactions.scope = $1::bigint
+        AND transactions.transaction_id = $3::bytea)
+    """
+
   /// The apps of the signed transactions that name a chain, or that once named it (R55). `$1` target.
   static let scopesOfChain = PostgresStatement(
     """
     SELECT facts.scope FROM facts
-    WHERE facts.target = $1::text AND facts.kind = 1 AND facts.authority > 0
+    WHERE facts.target = $1::bytea AND facts.kind = 1 AND facts.authority > 0
     UNION
     SELECT scopes.id FROM scopes JOIN links
-      ON links.scope = scopes.id AND links.target = $1::text
+      ON links.scope = scopes.id AND links.target = $1::bytea
     WHERE links.is_former_chain
     """, name: "scopes_of_chain")
 
@@ -72,10 +77,7 @@ enum ReadStatements {
   /// `$1` scope, `$2` the account to continue after, `$3` the limit.
   static let accountPage = PostgresStatement(
     """
-    SELECT accounts.account, accounts.revision, accounts.changed_at,
-      (SELECT count(*) FROM account_links
-        WHERE account_links.scope = accounts.scope AND account_links.account = accounts.account
-          AND account_links.target < 'd')
+    SELECT accounts.account, accounts.revision, accounts.changed_at, accounts.chains
     FROM accounts
     WHERE accounts.scope = $1::bigint AND accounts.account > $2::text
       AND accounts.merged_into IS NULL AND NOT accounts.is_deleted
@@ -86,8 +88,8 @@ enum ReadStatements {
   static let unlinkedChainPage = PostgresStatement(
     """
     SELECT links.target, links.revision, links.changed_at FROM links
-    WHERE links.scope = $1::bigint AND links.target > $2::text AND links.target < 'd'
-      AND links.account IS NULL
+    WHERE links.scope = $1::bigint AND links.target > $2::bytea
+      AND links.target < \(Targets.afterChains) AND links.account IS NULL
     ORDER BY links.target LIMIT $3::bigint
     """, name: "unlinked_chain_page")
 
@@ -111,15 +113,14 @@ enum ReadStatements {
   static let linksOfAccount = PostgresStatement(
     """
     WITH \(owner)
-    SELECT links.target, links.is_unsigned, event.at, event.reason, links.standing
-    FROM owner JOIN account_links
-        ON account_links.scope = $1::bigint AND account_links.account = owner.account
-      CROSS JOIN LATERAL (
-        SELECT * FROM links
-        WHERE links.scope = $1::bigint AND links.target = account_links.target OFFSET 0) AS links
+    SELECT links.target, links.is_unsigned,
+      CASE WHEN links.event_position IS NULL THEN event.at ELSE links.changed_at END,
+      coalesce(\(PlainLinkEvent.storedReason), event.reason), links.standing
+    FROM owner JOIN \(ownersTargets) \(Targets.rows(of: "links"))
       LEFT JOIN LATERAL (
         SELECT link_events.at, link_events.reason FROM link_events
-        WHERE link_events.scope = $1::bigint AND link_events.target = account_links.target
+        WHERE link_events.scope = $1::bigint AND link_events.target = held.target
+          AND links.event_position IS NULL
         ORDER BY link_events.position DESC LIMIT 1) AS event ON true
     ORDER BY links.target
     """, name: "links_of_account")
@@ -130,7 +131,7 @@ enum ReadStatements {
     WITH \(owner)
     SELECT \(tokenColumns) FROM owner JOIN tokens
       ON tokens.scope = $1::bigint AND tokens.account = owner.account
-    WHERE tokens.token > $3::text
+    WHERE tokens.token > $3::bytea
     ORDER BY tokens.token LIMIT $4::bigint
     """, name: "token_page")
 
@@ -139,11 +140,13 @@ enum ReadStatements {
   static let ambiguousTokens = PostgresStatement(
     """
     SELECT \(tokenColumns) FROM tokens
-    WHERE tokens.scope = $1::bigint AND tokens.token > $2::text AND tokens.state = 2
+    WHERE tokens.scope = $1::bigint AND tokens.token > $2::bytea AND tokens.state = 2
     ORDER BY tokens.token LIMIT $3::bigint
     """, name: "ambiguous_tokens")
 
-  /// Includes the events of accounts that were merged into this one.
+  /// Includes the events of accounts that were merged into this one. Events of a target that the
+  /// account has are found by the target, the others in `account_events`, which may have some of the
+  /// former too.
   static let eventsOfAccount = PostgresStatement(
     """
     WITH \(owner),
@@ -152,22 +155,34 @@ enum ReadStatements {
       UNION SELECT accounts.account FROM owner JOIN accounts
         ON accounts.scope = $1::bigint AND accounts.merged_into = owner.account),
     steps AS MATERIALIZED (
-      SELECT DISTINCT account_events.target, account_events.position
+      SELECT account_events.target, account_events.position
       FROM names JOIN account_events
-        ON account_events.scope = $1::bigint AND account_events.account = names.account)
+        ON account_events.scope = $1::bigint AND account_events.account = names.account
+      UNION
+      SELECT link_events.target, link_events.position
+      FROM owner JOIN \(ownersTargets) \(Targets.rows(of: "link_events"))
+      WHERE owner.account IN (link_events.from_account, link_events.to_account))
     SELECT link_events.target, \(eventColumns)
     FROM steps JOIN link_events
       ON link_events.scope = $1::bigint AND link_events.target = steps.target
       AND link_events.position = steps.position
-    ORDER BY link_events.position
+    UNION ALL
+    SELECT links.target, \(plainEventColumns)
+    FROM owner JOIN \(ownersTargets) \(Targets.rows(of: "links"))
+    WHERE links.event_position IS NOT NULL
+    ORDER BY position
     """, name: "events_of_account")
 
   /// `$1` scope, `$2` target.
   static let eventsOfTarget = PostgresStatement(
     """
     SELECT link_events.target, \(eventColumns) FROM link_events
-    WHERE link_events.scope = $1::bigint AND link_events.target = $2::text
-    ORDER BY link_events.position
+    WHERE link_events.scope = $1::bigint AND link_events.target = $2::bytea
+    UNION ALL
+    SELECT links.target, \(plainEventColumns) FROM links
+    WHERE links.scope = $1::bigint AND links.target = $2::bytea
+      AND links.event_position IS NOT NULL
+    ORDER BY position
     """, name: "events_of_target")
 
   static let all = [
@@ -189,6 +204,8 @@ enum ReadStatements {
       WHERE accounts.scope = $1::bigint AND accounts.account = $2::text)
     """
 
+  private static let ownersTargets = Targets.ofAccount(of: "owner")
+
   /// The columns that `PostgresStoredFact.signed` reads.
   static let factColumns = """
     facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, facts.document
@@ -197,7 +214,13 @@ enum ReadStatements {
   private static let eventColumns = """
     link_events.from_account, link_events.to_account, link_events.is_from_erased,
     link_events.is_to_erased, link_events.reason, link_events.author, link_events.note,
-    link_events.at, link_events.on_behalf_of
+    link_events.at, link_events.on_behalf_of, link_events.position
+    """
+
+  /// The same of a ``PlainLinkEvent``.
+  private static let plainEventColumns = """
+    NULL, links.account, false, false, \(PlainLinkEvent.storedReason), NULL, NULL,
+    links.changed_at, NULL, links.event_position
     """
 
   static let recordColumns = """
@@ -245,7 +268,7 @@ extension ReadStatements {
   static let historiesOfAccount = PostgresStatement(
     """
     WITH \(owner)
-    SELECT facts.kind, facts.identifier, facts.history
+    SELECT facts.kind, \(Targets.identifier(of: "facts")), facts.history
     FROM \(ownersFacts) WHERE facts.history IS NOT NULL
     ORDER BY facts.target, facts.kind, facts.identifier
     """, name: "histories_of_account")
@@ -253,7 +276,7 @@ extension ReadStatements {
   static let versionsOfAccount = PostgresStatement(
     """
     WITH \(owner)
-    SELECT versions.kind, versions.identifier, versions.authority, versions.statement,
+    SELECT versions.kind, \(Targets.identifier(of: "versions")), versions.authority, versions.statement,
       versions.payload, versions.signature, versions.header
     FROM \(ownersVersions)
     """, name: "versions_of_account")
@@ -298,21 +321,19 @@ extension ReadStatements {
     """, name: "notification_records_of_account")
 
   private static let ownersFacts = """
-    owner JOIN account_links
-        ON account_links.scope = $1::bigint AND account_links.account = owner.account
-      JOIN facts ON facts.scope = $1::bigint AND facts.target = account_links.target
+    owner JOIN \(ownersTargets) \(Targets.rows(of: "facts"))
     """
 
   private static let ownersVersions = """
-    owner JOIN account_links
-        ON account_links.scope = $1::bigint AND account_links.account = owner.account
-      JOIN versions ON versions.scope = $1::bigint AND versions.target = account_links.target
+    owner JOIN \(ownersTargets) \(Targets.rows(of: "versions"))
     """
 
   private static let ownersNotifications = """
-    owner JOIN account_links
-        ON account_links.scope = $1::bigint AND account_links.account = owner.account
-      JOIN notifications
-        ON notifications.chain_scope = $1::bigint AND notifications.chain = account_links.target
+    owner JOIN \(ownersTargets)
+      CROSS JOIN LATERAL (
+        SELECT * FROM notifications
+        WHERE notifications.chain_scope = $1::bigint
+          AND notifications.chain = \(Targets.text(of: "held.target"))
+        OFFSET 0) AS notifications
     """
 }

@@ -2,7 +2,7 @@
 /// less than an upsert, so tables that need both have a statement for each.
 enum WriteStatements {
   /// The schema that this program writes. A migration that it does not know may refuse it.
-  static let schemaVersion = 12
+  static let schemaVersion = 13
 
   /// `$1` the token of this transaction, `$2` a token whose outcome is known and which is deleted.
   static let writeToken = PostgresStatement(
@@ -15,11 +15,11 @@ enum WriteStatements {
 
   // MARK: Facts
 
-  /// `$1` scopes, `$2` former targets, `$3` kinds, `$4` identifiers.
+  /// `$1` scopes, `$2` former targets, `$3` kinds, `$4` stored identifiers.
   static let deleteFacts = PostgresStatement(
     """
     DELETE FROM facts
-    USING unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[])
+    USING unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bytea[])
       AS gone (scope, target, kind, identifier)
     WHERE facts.target = gone.target AND facts.scope = gone.scope AND facts.kind = gone.kind
       AND facts.identifier = gone.identifier
@@ -44,8 +44,8 @@ enum WriteStatements {
       scope, target, kind, identifier, authority, header, signed_date, is_revoked, is_upgraded,
       app_transaction, token, previous_chain, digest, signature, document, payload, history)
     SELECT * FROM unnest(
-      $1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[],
-      $7::bigint[], $8::boolean[], $9::boolean[], $10::text[], $11::text[], $12::text[],
+      $1::bigint[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bigint[], $6::bigint[],
+      $7::bigint[], $8::boolean[], $9::boolean[], $10::bytea[], $11::bytea[], $12::bytea[],
       $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[])
     """
 
@@ -56,19 +56,19 @@ enum WriteStatements {
   static let writeHistories = PostgresStatement(
     """
     UPDATE facts SET history = changed.history
-    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[])
+    FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bytea[])
       AS changed (scope, target, kind, identifier, history)
     WHERE facts.target = changed.target AND facts.scope = changed.scope
       AND facts.kind = changed.kind AND facts.identifier = changed.identifier
     """, name: "write_histories")
 
   /// Moves the versions of facts to the facts' new target. `$1` scopes, `$2` former targets, `$3`
-  /// kinds, `$4` identifiers, `$5` new targets.
+  /// kinds, `$4` identifiers as stored there, `$5` new targets, `$6` identifiers as stored in these.
   static let moveVersions = PostgresStatement(
     """
-    UPDATE versions SET target = moved.new_target
-    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[])
-      AS moved (scope, target, kind, identifier, new_target)
+    UPDATE versions SET target = moved.new_target, identifier = moved.new_identifier
+    FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bytea[])
+      AS moved (scope, target, kind, identifier, new_target, new_identifier)
     WHERE versions.target = moved.target AND versions.scope = moved.scope
       AND versions.kind = moved.kind AND versions.identifier = moved.identifier
     """, name: "move_versions")
@@ -77,7 +77,7 @@ enum WriteStatements {
   static let deleteVersions = PostgresStatement(
     """
     DELETE FROM versions
-    USING unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[])
+    USING unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bytea[])
       AS gone (scope, target, kind, identifier, statement)
     WHERE versions.target = gone.target AND versions.scope = gone.scope
       AND versions.kind = gone.kind AND versions.identifier = gone.identifier
@@ -85,15 +85,18 @@ enum WriteStatements {
     """, name: "delete_versions")
 
   /// Copies standing versions that are about to be replaced. `$1` scopes, `$2` stored targets, `$3`
-  /// kinds, `$4` identifiers, `$5` statements, `$6` targets of the copies.
+  /// kinds, `$4` identifiers as stored there, `$5` statements, `$6` targets of the copies, `$7`
+  /// identifiers as stored in these.
   static let copyStandingVersions = PostgresStatement(
     """
     INSERT INTO versions (
       scope, target, kind, authority, header, identifier, statement, signature, payload)
     SELECT facts.scope, kept.new_target, facts.kind, facts.authority, facts.header,
-      facts.identifier, kept.statement, facts.signature, facts.payload
-    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bytea[], $6::text[])
-      AS kept (scope, target, kind, identifier, statement, new_target)
+      kept.new_identifier, kept.statement, facts.signature, facts.payload
+    FROM unnest(
+        $1::bigint[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bytea[],
+        $7::bytea[])
+      AS kept (scope, target, kind, identifier, statement, new_target, new_identifier)
     JOIN facts ON facts.target = kept.target AND facts.scope = kept.scope
       AND facts.kind = kept.kind AND facts.identifier = kept.identifier
     """, name: "copy_standing_versions")
@@ -105,13 +108,14 @@ enum WriteStatements {
     INSERT INTO versions (
       scope, target, kind, authority, header, identifier, statement, signature, payload)
     SELECT * FROM unnest(
-      $1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[],
+      $1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[],
       $7::bytea[], $8::bytea[], $9::bytea[])
     """, name: "add_versions")
 
   // MARK: Transactions and hints
 
-  /// `$1` scopes, `$2` transaction ids, `$3` targets.
+  /// Only transactions that are not in the chain that has their id. `$1` scopes, `$2` transaction
+  /// ids, `$3` targets.
   static let addTransactions = PostgresStatement(newTransactions, name: "add_transactions")
 
   /// As ``addTransactions``.
@@ -123,31 +127,40 @@ enum WriteStatements {
 
   private static let newTransactions = """
     INSERT INTO transactions (scope, transaction_id, target)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
+    SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bytea[])
     """
+
+  /// `$1` scopes, `$2` ids of transactions that are in the chain that has their id.
+  static let deleteTransactions = PostgresStatement(
+    """
+    DELETE FROM transactions
+    USING unnest($1::bigint[], $2::bytea[]) AS gone (scope, transaction_id)
+    WHERE transactions.scope = gone.scope AND transactions.transaction_id = gone.transaction_id
+    """, name: "delete_transactions")
 
   /// `$1` scopes, `$2` hints, `$3` targets.
   static let writeHints = PostgresStatement(
     """
     INSERT INTO hints (scope, hint, target)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
+    SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bytea[])
     ON CONFLICT DO NOTHING
     """, name: "write_hints")
 
   /// Deletes the hints of a replaced version of a fact, unless another fact of the chain has them.
   /// Runs after the facts are written. Parameters as for ``writeHints``.
   static let deleteHints = PostgresStatement(
-    """
+    #"""
     DELETE FROM hints
-    USING unnest($1::bigint[], $2::text[], $3::text[]) AS gone (scope, hint, target)
+    USING unnest($1::bigint[], $2::bytea[], $3::bytea[]) AS gone (scope, hint, target)
     WHERE hints.scope = gone.scope AND hints.hint = gone.hint AND hints.target = gone.target
       AND NOT EXISTS (
         SELECT 1 FROM facts
         WHERE facts.target = gone.target AND facts.scope = gone.scope
           AND gone.hint IN (
-            'a' || facts.token, 'p' || facts.previous_chain,
-            CASE WHEN facts.authority > 0 THEN 't' ELSE 'u' END || facts.app_transaction))
-    """, name: "delete_hints")
+            '\x61'::bytea || facts.token, '\x70'::bytea || facts.previous_chain,
+            CASE WHEN facts.authority > 0 THEN '\x74'::bytea ELSE '\x75'::bytea END
+              || facts.app_transaction))
+    """#, name: "delete_hints")
 
   // MARK: Documents
 
@@ -179,9 +192,12 @@ enum WriteStatements {
 
   // MARK: Links and accounts
 
-  /// The last array has ordinals of changes. The revision is computed from the ordinal where there
-  /// is one.
+  /// `$10` has ordinals of changes: the revision is computed from the ordinal where there is one.
+  /// `$11` and `$12` have the place and the reason of a ``PlainLinkEvent``.
   static let addLinks = PostgresStatement(newLinks, name: "add_links")
+
+  /// The reason in ``writeLinks`` for a link that keeps its event.
+  static let keptEvent: Int64 = 0
 
   /// As ``addLinks``.
   static let writeLinks = PostgresStatement(
@@ -191,6 +207,10 @@ enum WriteStatements {
       account = excluded.account, is_unsigned = excluded.is_unsigned,
       is_detached = excluded.is_detached, is_former_chain = excluded.is_former_chain,
       standing = excluded.standing,
+      event_position = CASE WHEN excluded.event_reason = \(keptEvent) THEN links.event_position
+        ELSE excluded.event_position END,
+      event_reason = CASE WHEN excluded.event_reason = \(keptEvent) THEN links.event_reason
+        ELSE excluded.event_reason END,
       changed_at = CASE WHEN excluded.revision = links.revision THEN links.changed_at
         ELSE excluded.changed_at END,
       revision = excluded.revision
@@ -199,38 +219,67 @@ enum WriteStatements {
   private static let newLinks = """
     INSERT INTO links (
       scope, target, account, is_unsigned, is_detached, is_former_chain, standing, changed_at,
-      revision)
+      revision, event_position, event_reason)
     SELECT scope, target, account, is_unsigned, is_detached, is_former_chain, standing, changed_at,
-      CASE WHEN ordinal IS NULL THEN revision ELSE \(FeedNumbers.base) + ordinal END
+      CASE WHEN ordinal IS NULL THEN revision ELSE \(FeedNumbers.base) + ordinal END,
+      \(FeedNumbers.base) + place, event_reason
     FROM unnest(
-        $1::bigint[], $2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::boolean[],
-        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
+        $1::bigint[], $2::bytea[], $3::text[], $4::boolean[], $5::boolean[], $6::boolean[],
+        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[])
       AS row (
         scope, target, account, is_unsigned, is_detached, is_former_chain, standing, changed_at,
-        revision, ordinal)
+        revision, ordinal, place, event_reason)
     """
 
-  /// `$1` scopes, `$2` accounts, `$3` targets.
-  static let deleteAccountLinks = PostgresStatement(
+  /// Copies the events that are kept with links to `link_events`, before ``writeLinks`` changes the
+  /// links. `$1` scopes, `$2` targets.
+  static let moveLinkEvents = PostgresStatement(
     """
-    DELETE FROM account_links
-    USING unnest($1::bigint[], $2::text[], $3::text[]) AS gone (scope, account, target)
-    WHERE account_links.scope = gone.scope AND account_links.account = gone.account
-      AND account_links.target = gone.target
-    """, name: "delete_account_links")
+    INSERT INTO link_events (
+      scope, target, position, at, to_account, is_from_erased, is_to_erased, reason)
+    SELECT links.scope, links.target, links.event_position, links.changed_at, links.account, false,
+      false, \(PlainLinkEvent.storedReason)
+    FROM unnest($1::bigint[], $2::bytea[]) AS changed (scope, target)
+    CROSS JOIN LATERAL (
+      SELECT * FROM links
+      WHERE links.scope = changed.scope AND links.target = changed.target
+        AND links.event_position IS NOT NULL
+      OFFSET 0) AS links
+    """, name: "move_link_events")
 
-  /// As ``deleteAccountLinks``.
-  static let addAccountLinks = PostgresStatement(
+  /// Adds the earlier events of accounts that a target leaves. `$1` scopes, `$2` accounts, `$3`
+  /// targets. Some are there where the account has had the target before.
+  static let keepAccountEvents = PostgresStatement(
     """
-    INSERT INTO account_links (scope, account, target)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])
-    """, name: "add_account_links")
+    INSERT INTO account_events (position, scope, account, target)
+    SELECT event.position, former.scope, former.account, former.target
+    FROM unnest($1::bigint[], $2::text[], $3::bytea[]) AS former (scope, account, target)
+    CROSS JOIN LATERAL (
+      SELECT link_events.position FROM link_events
+      WHERE link_events.scope = former.scope AND link_events.target = former.target
+        AND former.account IN (link_events.from_account, link_events.to_account)
+      OFFSET 0) AS event
+    ON CONFLICT DO NOTHING
+    """, name: "keep_account_events")
 
-  /// The last array as for ``addLinks``.
+  /// Changes which targets accounts have, after the accounts are written. `$1` scopes, `$2` accounts,
+  /// `$3` gained and `$4` lost targets (``Targets/array(_:)``).
+  static let moveAccountTargets = PostgresStatement(
+    """
+    UPDATE accounts SET targets = moved.gained::bytea[] || CASE WHEN moved.lost = '{}'
+      THEN accounts.targets
+      ELSE ARRAY(
+        SELECT unnest(accounts.targets) EXCEPT ALL SELECT unnest(moved.lost::bytea[])) END
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[])
+      AS moved (scope, account, gained, lost)
+    WHERE accounts.scope = moved.scope AND accounts.account = moved.account
+    """, name: "move_account_targets")
+
+  /// `$10` as for ``addLinks``, `$11` the targets (``Targets/array(_:)``).
   static let addAccounts = PostgresStatement(newAccounts, name: "add_accounts")
 
-  /// As ``addAccounts``. An upsert, because the row of a deleted account may have been removed
-  /// meanwhile.
+  /// As ``addAccounts``, with the targets that the accounts gain. An upsert, because the row of a deleted
+  /// account may have been removed meanwhile.
   static let writeAccounts = PostgresStatement(
     """
     \(newAccounts)
@@ -238,6 +287,8 @@ enum WriteStatements {
       merged_into = excluded.merged_into, is_deleted = excluded.is_deleted,
       claims = excluded.claims, claims_since = excluded.claims_since,
       chains = excluded.chains,
+      targets = CASE WHEN excluded.targets = '{}' THEN accounts.targets
+        ELSE accounts.targets || excluded.targets END,
       changed_at = CASE WHEN excluded.revision = accounts.revision THEN accounts.changed_at
         ELSE excluded.changed_at END,
       revision = excluded.revision
@@ -245,15 +296,17 @@ enum WriteStatements {
 
   private static let newAccounts = """
     INSERT INTO accounts (
-      scope, account, merged_into, is_deleted, claims, claims_since, chains, changed_at, revision)
+      scope, account, merged_into, is_deleted, claims, claims_since, chains, changed_at, revision,
+      targets)
     SELECT scope, account, merged_into, is_deleted, claims, claims_since, chains, changed_at,
-      CASE WHEN ordinal IS NULL THEN revision ELSE \(FeedNumbers.base) + ordinal END
+      CASE WHEN ordinal IS NULL THEN revision ELSE \(FeedNumbers.base) + ordinal END,
+      targets::bytea[]
     FROM unnest(
         $1::bigint[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[],
-        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
+        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[])
       AS row (
         scope, account, merged_into, is_deleted, claims, claims_since, chains, changed_at,
-        revision, ordinal)
+        revision, ordinal, targets)
     """
 
   /// `$1` scopes, `$2` tokens, `$3` accounts, `$4` states, `$5` authors, `$6` notes, `$7` moments.
@@ -271,14 +324,14 @@ enum WriteStatements {
   private static let newTokens = """
     INSERT INTO tokens (scope, token, account, state, author, note, since, on_behalf_of)
     SELECT * FROM unnest(
-      $1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
+      $1::bigint[], $2::bytea[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
       $8::text[])
     """
 
   /// `$1` scopes, `$2` tokens.
   static let deleteTokens = PostgresStatement(
     """
-    DELETE FROM tokens USING unnest($1::bigint[], $2::text[]) AS gone (scope, token)
+    DELETE FROM tokens USING unnest($1::bigint[], $2::bytea[]) AS gone (scope, token)
     WHERE tokens.scope = gone.scope AND tokens.token = gone.token
     """, name: "delete_tokens")
 
@@ -331,23 +384,25 @@ enum WriteStatements {
     SELECT \(FeedNumbers.base) + place, scope, target, at, from_account, to_account,
       is_from_erased, is_to_erased, reason, author, note, on_behalf_of
     FROM unnest(
-        $1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
+        $1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[], $5::text[], $6::text[],
         $7::boolean[], $8::boolean[], $9::text[], $10::text[], $11::text[], $12::text[])
       AS row (
         place, scope, target, at, from_account, to_account, is_from_erased, is_to_erased, reason,
         author, note, on_behalf_of)
     """, name: "write_link_events")
 
-  /// `$1` ordinals as for ``writeLinkEvents``, `$2` scopes, `$3` accounts, `$4` targets.
+  /// `$1` ordinals as for ``writeLinkEvents``, `$2` scopes, `$3` accounts that do not have the
+  /// target, `$4` targets.
   static let writeAccountEvents = PostgresStatement(
     """
     INSERT INTO account_events (position, scope, account, target)
     SELECT \(FeedNumbers.base) + place, scope, account, target
-    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[])
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[])
       AS row (place, scope, account, target)
     """, name: "write_account_events")
 
-  /// Erases accounts from events that earlier transactions wrote (R46). `$1` scopes, `$2` accounts.
+  /// Erases accounts from events that earlier transactions wrote (R46), after their targets left
+  /// them (``keepAccountEvents``). `$1` scopes, `$2` accounts.
   static let eraseAccounts = PostgresStatement(
     """
     WITH erased AS (
@@ -382,10 +437,10 @@ enum WriteStatements {
 
   static let all = [
     writeToken, deleteFacts, addFacts, writeFacts, writeHistories, moveVersions, deleteVersions,
-    copyStandingVersions, addVersions, addTransactions, writeTransactions, writeHints,
-    deleteHints, writeDocuments, lockDocuments, deleteDocuments, addLinks, writeLinks,
-    deleteAccountLinks, addAccountLinks, addAccounts, writeAccounts, addTokens, writeTokens,
-    deleteTokens, deleteGrants, writeGrants, writeNotifications, writeLinkEvents,
+    copyStandingVersions, addVersions, addTransactions, writeTransactions, deleteTransactions,
+    writeHints, deleteHints, writeDocuments, lockDocuments, deleteDocuments, addLinks, writeLinks,
+    moveLinkEvents, keepAccountEvents, addAccounts, writeAccounts, moveAccountTargets, addTokens,
+    writeTokens, deleteTokens, deleteGrants, writeGrants, writeNotifications, writeLinkEvents,
     writeAccountEvents, eraseAccounts, writeChanges,
   ]
 }

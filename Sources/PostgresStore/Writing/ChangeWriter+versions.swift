@@ -23,13 +23,13 @@ extension ChangeWriter {
       }
     }
     add(
-      WriteStatements.moveVersions, moved.keys + [.texts(moved.newTargets)], count: moved.count)
+      WriteStatements.moveVersions, moved.keys + moved.newKeys, count: moved.count)
     add(
       WriteStatements.deleteVersions, gone.keys + [.byteStrings(gone.statements)],
       count: gone.count)
     add(
       WriteStatements.copyStandingVersions,
-      kept.keys + [.byteStrings(kept.statements), .texts(kept.newTargets)], count: kept.count)
+      kept.keys + [.byteStrings(kept.statements)] + kept.newKeys, count: kept.count)
   }
 
   /// Adds versions that are not stored yet, and updates histories.
@@ -58,8 +58,8 @@ extension ChangeWriter {
     add(
       WriteStatements.addVersions,
       [
-        .int64s(added.scopes), .texts(added.targets), .int64s(added.kinds),
-        .int64s(authorities), .int64s(headerIDs), .texts(added.identifiers),
+        .int64s(added.scopes), .byteStrings(added.targets), .int64s(added.kinds),
+        .int64s(authorities), .int64s(headerIDs), .byteStrings(added.identifiers),
         .byteStrings(added.statements), .byteStrings(signatures), .byteStrings(payloads),
       ], count: added.count)
     var changed = VersionColumns()
@@ -84,17 +84,21 @@ extension ChangeWriter {
 /// The columns that identify versions.
 private struct VersionColumns {
   private(set) var scopes: [Int64?] = []
-  private(set) var targets: [String?] = []
+  private(set) var targets: [[UInt8]?] = []
   private(set) var kinds: [Int64?] = []
-  private(set) var identifiers: [String?] = []
+  private(set) var identifiers: [[UInt8]?] = []
   private(set) var statements: [[UInt8]?] = []
-  private(set) var newTargets: [String?] = []
+  private var newTargets: [[UInt8]?] = []
+  private var newIdentifiers: [[UInt8]?] = []
 
   var count: Int { scopes.count }
 
   var keys: [PostgresValue] {
-    [.int64s(scopes), .texts(targets), .int64s(kinds), .texts(identifiers)]
+    [.int64s(scopes), .byteStrings(targets), .int64s(kinds), .byteStrings(identifiers)]
   }
+
+  /// The targets to which they move, and the identifiers there.
+  var newKeys: [PostgresValue] { [.byteStrings(newTargets), .byteStrings(newIdentifiers)] }
 
   mutating func add(
     _ fact: ScopedFact, _ target: LinkTarget?, _ scopes: PostgresScopeIDs,
@@ -103,8 +107,9 @@ private struct VersionColumns {
     self.scopes.append(scopes[fact.scope])
     targets.append(target?.stored)
     kinds.append(Int64(fact.key.kind.rawValue))
-    identifiers.append(fact.key.identifier)
+    identifiers.append(target.map { fact.key.stored(in: $0) })
     statements.append(statement?.bytes)
     newTargets.append(newTarget?.stored)
+    newIdentifiers.append(newTarget.map { fact.key.stored(in: $0) })
   }
 }

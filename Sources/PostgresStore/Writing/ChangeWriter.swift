@@ -54,9 +54,10 @@ struct ChangeWriter {
     var documents: [PayloadDigest: [UInt8]] = [:]
     var added = FactColumns()
     var replaced = FactColumns()
-    var moved = Columns4()
-    var addedTransactions = Columns3()
-    var movedTransactions = Columns3()
+    var moved = Columns4<[UInt8]>()
+    var addedTransactions = Columns3<[UInt8], [UInt8]>()
+    var movedTransactions = Columns3<[UInt8], [UInt8]>()
+    var returnedTransactions = Columns2<[UInt8]>()
     for (fact, write) in changes.facts {
       let scope = scopes[fact.scope]
       let kind = Int64(fact.key.kind.rawValue)
@@ -77,16 +78,20 @@ struct ChangeWriter {
         document: document, payload: stored(write.signed.signed.payload, nil))
       guard let stored = write.storedTarget else {
         added.add(row)
-        if fact.key.kind == .transaction {
-          addedTransactions.add(scope, fact.key.identifier, write.target.stored)
+        if fact.key.isListed(in: write.target) {
+          addedTransactions.add(
+            scope, PackedIdentifier.bytes(of: fact.key.identifier), write.target.stored)
         }
         continue
       }
       replaced.add(row)
       if stored == write.target { continue }
-      moved.add(scope, stored.stored, kind, fact.key.identifier)
-      if fact.key.kind == .transaction {
-        movedTransactions.add(scope, fact.key.identifier, write.target.stored)
+      moved.add(scope, stored.stored, kind, fact.key.stored(in: stored))
+      if fact.key.isListed(in: write.target) {
+        movedTransactions.add(
+          scope, PackedIdentifier.bytes(of: fact.key.identifier), write.target.stored)
+      } else if fact.key.isListed(in: stored) {
+        returnedTransactions.add(scope, PackedIdentifier.bytes(of: fact.key.identifier))
       }
     }
     if !documents.isEmpty {
@@ -108,6 +113,9 @@ struct ChangeWriter {
     add(
       WriteStatements.writeTransactions, movedTransactions.values,
       count: movedTransactions.count)
+    add(
+      WriteStatements.deleteTransactions, returnedTransactions.values,
+      count: returnedTransactions.count)
   }
 
   static func digest(of document: [UInt8]) throws(StoreError) -> PayloadDigest {
@@ -140,8 +148,14 @@ struct ChangeWriter {
 
   private struct StoredHint: Hashable {
     let scope: Int64
-    let hint: String
-    let target: String
+    let hint: [UInt8]
+    let target: [UInt8]
+
+    func precedes(_ other: StoredHint) -> Bool {
+      if scope != other.scope { return scope < other.scope }
+      if hint != other.hint { return hint.lexicographicallyPrecedes(other.hint) }
+      return target.lexicographicallyPrecedes(other.target)
+    }
 
     /// The hints of a fact. Only facts of a chain have hints.
     static func all(
@@ -157,9 +171,10 @@ struct ChangeWriter {
   }
 
   private static func values(_ hints: Set<StoredHint>) -> [PostgresValue] {
-    let sorted = hints.sorted { ($0.scope, $0.hint, $0.target) < ($1.scope, $1.hint, $1.target) }
+    let sorted = hints.sorted { $0.precedes($1) }
     return [
-      .int64s(sorted.map(\.scope)), .texts(sorted.map(\.hint)), .texts(sorted.map(\.target)),
+      .int64s(sorted.map(\.scope)), .byteStrings(sorted.map(\.hint)),
+      .byteStrings(sorted.map(\.target)),
     ]
   }
 
@@ -174,12 +189,16 @@ struct ChangeWriter {
   // MARK: Links and accounts
 
   private mutating func addLinks() {
+    let changed = linksThatLoseTheirEvent
+    addFormerEvents(of: changed)
+    let events = changes.plainLinkEvents
     for isNew in [true, false] {
       let writes = changes.links.filter { $0.value.isNew == isNew }
       add(
         isNew ? WriteStatements.addLinks : WriteStatements.writeLinks,
         [
-          .int64s(writes.map { scopes[$0.key.scope] }), .texts(writes.map(\.key.target.stored)),
+          .int64s(writes.map { scopes[$0.key.scope] }),
+          .byteStrings(writes.map(\.key.target.stored)),
           .texts(writes.map(\.value.row.account?.rawValue)),
           .bools(writes.map(\.value.row.isUnsigned)), .bools(writes.map(\.value.row.isDetached)),
           .bools(writes.map(\.value.row.isFormerChain)),
@@ -187,24 +206,71 @@ struct ChangeWriter {
           .int64s(writes.map(\.value.changedAt.rawValue)),
           .int64s(writes.map(\.value.row.revision)),
           .int64s(writes.map { $0.value.changeOrdinal.map(Int64.init) }),
+          .int64s(writes.map { events[$0.key].map { Int64($0.place) } }),
+          .int64s(
+            writes.map { target, _ in
+              events[target]?.reason
+                ?? (isNew || changed.contains(target) ? nil : WriteStatements.keptEvent)
+            }),
         ], count: writes.count)
     }
-    var left = Columns3()
-    var joined = Columns3()
-    for (target, write) in changes.links where write.storedAccount != write.row.account {
+  }
+
+  /// The stored links whose ``PlainLinkEvent``, if they have one, ends with these changes: another event
+  /// follows, or its account or moment changes.
+  private var linksThatLoseTheirEvent: Set<ScopedTarget> {
+    var targets = Set(changes.linkEvents.map(\.target))
+    for (target, write) in changes.links
+    where write.changeOrdinal != nil || write.storedAccount != write.row.account {
+      targets.insert(target)
+    }
+    return targets.filter { changes.links[$0]?.isNew == false }
+  }
+
+  /// Stores the earlier events of changed links where they are found without the links. Runs before
+  /// the links change, and before accounts are erased from the events.
+  private mutating func addFormerEvents(of changed: Set<ScopedTarget>) {
+    var moved = Columns2<[UInt8]>()
+    var left = Columns3<String, [UInt8]>()
+    for target in changed {
+      // Without an account, all its events are in `link_events`, and no account has it.
+      guard let write = changes.links[target], let account = write.storedAccount else { continue }
       let scope = scopes[target.scope]
-      if let account = write.storedAccount {
+      moved.add(scope, target.target.stored)
+      if account != write.row.account
+        || changes.erasedAccounts.contains(ScopedAccount(target.scope, account))
+      {
         left.add(scope, account.rawValue, target.target.stored)
       }
+    }
+    add(WriteStatements.moveLinkEvents, moved.values, count: moved.count)
+    add(WriteStatements.keepAccountEvents, left.values, count: left.count)
+  }
+
+  /// The targets that accounts get and lose.
+  private func movedTargets() -> [ScopedAccount: (gained: [[UInt8]], lost: [[UInt8]])] {
+    var moved: [ScopedAccount: (gained: [[UInt8]], lost: [[UInt8]])] = [:]
+    for (target, write) in changes.links where write.storedAccount != write.row.account {
+      let stored = target.target.stored
+      if let account = write.storedAccount {
+        moved[ScopedAccount(target.scope, account), default: ([], [])].lost.append(stored)
+      }
       if let account = write.row.account {
-        joined.add(scope, account.rawValue, target.target.stored)
+        moved[ScopedAccount(target.scope, account), default: ([], [])].gained.append(stored)
       }
     }
-    add(WriteStatements.deleteAccountLinks, left.values, count: left.count)
-    add(WriteStatements.addAccountLinks, joined.values, count: joined.count)
+    return moved
   }
 
   private mutating func addAccounts() {
+    // The row of an account is written once where the account only gets targets.
+    var moved = movedTargets()
+    var gained: [ScopedAccount: String] = [:]
+    for account in changes.accounts.keys {
+      guard let targets = moved[account], targets.lost.isEmpty else { continue }
+      moved[account] = nil
+      gained[account] = Targets.array(targets.gained)
+    }
     for isNew in [true, false] {
       let writes = changes.accounts.filter { $0.value.isNew == isNew }
       add(
@@ -219,18 +285,28 @@ struct ChangeWriter {
           .int64s(writes.map(\.value.changedAt.rawValue)),
           .int64s(writes.map(\.value.row.revision)),
           .int64s(writes.map { $0.value.changeOrdinal.map(Int64.init) }),
+          .texts(writes.map { gained[$0.key] ?? Targets.array([]) }),
         ], count: writes.count)
     }
+    // After the accounts, whose rows may be new again.
+    let others = Array(moved)
+    add(
+      WriteStatements.moveAccountTargets,
+      [
+        .int64s(others.map { scopes[$0.key.scope] }), .texts(others.map(\.key.id.rawValue)),
+        .texts(others.map { Targets.array($0.value.gained) }),
+        .texts(others.map { Targets.array($0.value.lost) }),
+      ], count: others.count)
   }
 
   private mutating func addTokens() {
     var written: [Bool: [(token: ScopedToken, row: TokenRow)]] = [:]
-    var gone = Columns2()
+    var gone = Columns2<[UInt8]>()
     for (token, row) in changes.tokens {
       if let row {
         written[rows.tokens[token] == nil, default: []].append((token, row))
       } else {
-        gone.add(scopes[token.scope], token.token.rawValue)
+        gone.add(scopes[token.scope], PackedIdentifier.bytes(of: token.token.rawValue))
       }
     }
     for (isNew, tokens) in written {
@@ -238,7 +314,8 @@ struct ChangeWriter {
         isNew ? WriteStatements.addTokens : WriteStatements.writeTokens,
         [
           .int64s(tokens.map { scopes[$0.token.scope] }),
-          .texts(tokens.map(\.token.token.rawValue)), .texts(tokens.map(\.row.account?.rawValue)),
+          .byteStrings(tokens.map { PackedIdentifier.bytes(of: $0.token.token.rawValue) }),
+          .texts(tokens.map(\.row.account?.rawValue)),
           .int64s(tokens.map { Int64($0.row.state.rawValue) }), .texts(tokens.map(\.row.author)),
           .texts(tokens.map(\.row.note)), .int64s(tokens.map(\.row.since?.rawValue)),
           .texts(tokens.map(\.row.onBehalfOf)),
@@ -252,7 +329,7 @@ struct ChangeWriter {
   /// The account is part of a grant's key, so a grant that moves to another account is deleted and
   /// inserted.
   private mutating func addGrants() {
-    var left = Columns4()
+    var left = Columns4<String>()
     var grants: [Grant] = []
     for (key, grant) in changes.grants {
       if let stored = rows.grants[key], stored.accountID != grant?.accountID {
@@ -303,7 +380,8 @@ struct ChangeWriter {
         .int64s(writes.map(\.receivedAt.rawValue)), .texts(records.map(\.type)),
         .texts(records.map(\.subtype)),
         .int64s(writes.map { write in chainScope(of: write).map { scopes[$0] } }),
-        .texts(writes.map { $0.chain.map { LinkTarget.chain($0).stored } }),
+        // As text (``Targets/text(of:)``).
+        .texts(writes.map { $0.chain.map { "c" + $0.rawValue } }),
         .byteStrings(records.map(\.digest.bytes)), .byteStrings(signatures),
         .byteStrings(payloads),
       ])
@@ -340,7 +418,7 @@ struct ChangeWriter {
       [.int64s(written.map(\.id))] + PostgresValue.consumptionColumns(written),
       count: written.count)
     var consents: [(account: ScopedAccount, consent: ConsumptionConsent)] = []
-    var gone = Columns2()
+    var gone = Columns2<String>()
     for (account, consent) in changes.consents {
       if let consent {
         consents.append((account, consent))
@@ -371,30 +449,34 @@ struct ChangeWriter {
         ImportStatements.erase,
         [.int64s(erased.map { scopes[$0.scope] }), .texts(erased.map(\.id.rawValue))])
     }
-    let writes = changes.linkEvents
-    if writes.isEmpty { return }
-    let events = writes.map(\.event)
+    var writes: [(place: Int64, write: LinkEventWrite)] = []
+    var places: [Int64?] = []
+    var accounts = Columns3<String, [UInt8]>()
+    let plainEvents = changes.plainLinkEvents
+    for (index, write) in changes.linkEvents.enumerated() {
+      // Kept with the link, whose account it names.
+      if plainEvents[write.target]?.place == index + 1 { continue }
+      writes.append((Int64(index) + 1, write))
+      for account in changes.formerAccounts(of: write) {
+        places.append(Int64(index) + 1)
+        accounts.add(scopes[write.target.scope], account.rawValue, write.target.target.stored)
+      }
+    }
+    let events = writes.map(\.write.event)
+    let targets = writes.map(\.write.target)
     add(
       WriteStatements.writeLinkEvents,
       [
-        .int64s(writes.indices.map { Int64($0) + 1 }),
-        .int64s(writes.map { scopes[$0.target.scope] }), .texts(writes.map(\.target.target.stored)),
+        .int64s(writes.map(\.place)), .int64s(targets.map { scopes[$0.scope] }),
+        .byteStrings(targets.map(\.target.stored)),
         .int64s(events.map(\.at.rawValue)), .texts(events.map(\.from?.rawValue)),
         .texts(events.map(\.to?.rawValue)), .bools(events.map(\.isFromErased)),
         .bools(events.map(\.isToErased)), .texts(events.map(\.reason.rawValue)),
         .texts(events.map(\.author)), .texts(events.map(\.note)),
         .texts(events.map(\.onBehalfOf)),
-      ])
-    var ordinals: [Int64?] = []
-    var accounts = Columns3()
-    for (index, write) in writes.enumerated() {
-      for account in Set([write.event.from, write.event.to].compactMap(\.self)) {
-        ordinals.append(Int64(index) + 1)
-        accounts.add(scopes[write.target.scope], account.rawValue, write.target.target.stored)
-      }
-    }
+      ], count: writes.count)
     add(
-      WriteStatements.writeAccountEvents, [.int64s(ordinals)] + accounts.values,
+      WriteStatements.writeAccountEvents, [.int64s(places)] + accounts.values,
       count: accounts.count)
   }
 

@@ -3,50 +3,67 @@ import EntitlementStore
 
 // Column-wise buffers of rows, in the form of a statement's parameters.
 
-struct Columns2 {
+/// A text, or the bytes of a target or id.
+protocol ColumnElement {
+  static func column(_ values: [Self?]) -> PostgresValue
+}
+
+extension String: ColumnElement {
+  static func column(_ values: [String?]) -> PostgresValue { .texts(values) }
+}
+
+extension [UInt8]: ColumnElement {
+  static func column(_ values: [[UInt8]?]) -> PostgresValue { .byteStrings(values) }
+}
+
+struct Columns2<Element: ColumnElement> {
   private var numbers: [Int64?] = []
-  private var texts: [String?] = []
+  private var elements: [Element?] = []
 
   var count: Int { numbers.count }
-  var values: [PostgresValue] { [.int64s(numbers), .texts(texts)] }
+  var values: [PostgresValue] { [.int64s(numbers), Element.column(elements)] }
 
-  mutating func add(_ number: Int64, _ text: String) {
+  mutating func add(_ number: Int64, _ element: Element) {
     numbers.append(number)
-    texts.append(text)
+    elements.append(element)
   }
 }
 
-struct Columns3 {
+struct Columns3<First: ColumnElement, Second: ColumnElement> {
   private var numbers: [Int64?] = []
-  private var texts: [String?] = []
-  private var others: [String?] = []
+  private var elements: [First?] = []
+  private var others: [Second?] = []
 
   var count: Int { numbers.count }
-  var values: [PostgresValue] { [.int64s(numbers), .texts(texts), .texts(others)] }
+  var values: [PostgresValue] {
+    [.int64s(numbers), First.column(elements), Second.column(others)]
+  }
 
-  mutating func add(_ number: Int64, _ text: String, _ other: String) {
+  mutating func add(_ number: Int64, _ element: First, _ other: Second) {
     numbers.append(number)
-    texts.append(text)
+    elements.append(element)
     others.append(other)
   }
 }
 
-struct Columns4 {
+struct Columns4<Element: ColumnElement> {
   private var numbers: [Int64?] = []
-  private var texts: [String?] = []
+  private var elements: [Element?] = []
   private var otherNumbers: [Int64?] = []
-  private var otherTexts: [String?] = []
+  private var others: [Element?] = []
 
   var count: Int { numbers.count }
   var values: [PostgresValue] {
-    [.int64s(numbers), .texts(texts), .int64s(otherNumbers), .texts(otherTexts)]
+    [
+      .int64s(numbers), Element.column(elements), .int64s(otherNumbers), Element.column(others),
+    ]
   }
 
-  mutating func add(_ number: Int64, _ text: String, _ otherNumber: Int64, _ otherText: String) {
+  mutating func add(_ number: Int64, _ element: Element, _ otherNumber: Int64, _ other: Element) {
     numbers.append(number)
-    texts.append(text)
+    elements.append(element)
     otherNumbers.append(otherNumber)
-    otherTexts.append(otherText)
+    others.append(other)
   }
 }
 
@@ -63,17 +80,17 @@ struct FactColumns {
   }
 
   private var scopes: [Int64?] = []
-  private var targets: [String?] = []
+  private var targets: [[UInt8]?] = []
   private var kinds: [Int64?] = []
-  private var identifiers: [String?] = []
+  private var identifiers: [[UInt8]?] = []
   private var authorities: [Int64?] = []
   private var headers: [Int64?] = []
   private var signedDates: [Int64?] = []
   private var revoked: [Bool?] = []
   private var upgraded: [Bool?] = []
-  private var appTransactions: [String?] = []
-  private var tokens: [String?] = []
-  private var previousChains: [String?] = []
+  private var appTransactions: [[UInt8]?] = []
+  private var tokens: [[UInt8]?] = []
+  private var previousChains: [[UInt8]?] = []
   private var digests: [[UInt8]?] = []
   private var signatures: [[UInt8]?] = []
   private var documents: [[UInt8]?] = []
@@ -84,10 +101,11 @@ struct FactColumns {
 
   var values: [PostgresValue] {
     [
-      .int64s(scopes), .texts(targets), .int64s(kinds), .texts(identifiers),
+      .int64s(scopes), .byteStrings(targets), .int64s(kinds), .byteStrings(identifiers),
       .int64s(authorities), .int64s(headers), .int64s(signedDates), .bools(revoked),
-      .bools(upgraded), .texts(appTransactions), .texts(tokens), .texts(previousChains),
-      .byteStrings(digests), .byteStrings(signatures), .byteStrings(documents),
+      .bools(upgraded), .byteStrings(appTransactions), .byteStrings(tokens),
+      .byteStrings(previousChains), .byteStrings(digests), .byteStrings(signatures),
+      .byteStrings(documents),
       .byteStrings(payloads), .byteStrings(histories),
     ]
   }
@@ -99,15 +117,16 @@ struct FactColumns {
     scopes.append(row.scope)
     targets.append(write.target.stored)
     kinds.append(Int64(key.kind.rawValue))
-    identifiers.append(key.identifier)
+    identifiers.append(key.stored(in: write.target))
     authorities.append(Int64(precedence.authority.rawValue))
     headers.append(row.header)
     signedDates.append(precedence.signedDate.rawValue)
     revoked.append(precedence.isRevoked)
     upgraded.append(precedence.isUpgraded)
-    appTransactions.append(write.hints.appTransactionID?.rawValue)
-    tokens.append(write.hints.appAccountToken?.rawValue)
-    previousChains.append(write.hints.previousChain?.rawValue)
+    appTransactions.append(
+      write.hints.appTransactionID.map { PackedIdentifier.bytes(of: $0.rawValue) })
+    tokens.append(write.hints.appAccountToken.map { PackedIdentifier.bytes(of: $0.rawValue) })
+    previousChains.append(write.hints.previousChain.map { PackedIdentifier.bytes(of: $0.rawValue) })
     digests.append(precedence.digest.bytes)
     signatures.append(row.signature)
     documents.append(row.document?.bytes)

@@ -188,7 +188,7 @@ struct RowLoader {
       LoadStatements.standingFacts, facts,
       [
         .int64s(facts.map { scopes[$0.scope] }), .int64s(facts.map { Int64($0.key.kind.rawValue) }),
-        .texts(facts.map(\.key.identifier)),
+        .byteStrings(facts.map { PackedIdentifier.bytes(of: $0.key.identifier) }),
       ]
     ) { [vault] result, row, fact, rows throws(StoreError) in
       let precedence = FactPrecedence(
@@ -204,7 +204,7 @@ struct RowLoader {
       }
       rows.standingFacts[fact] = LoadedRows.LoadedFact(
         standing: StandingFact(
-          target: try LinkTarget(stored: result.string(row, 1)), precedence: precedence,
+          target: try result.linkTarget(row, 1), precedence: precedence,
           document: try result.optionalDigest(row, 7), versions: versions),
         hints: try result.hints(row, 8))
     }
@@ -232,7 +232,10 @@ struct RowLoader {
   private mutating func addTokens(_ tokens: [ScopedToken]) {
     add(
       LoadStatements.tokens, tokens,
-      [.int64s(tokens.map { scopes[$0.scope] }), .texts(tokens.map(\.token.rawValue))]
+      [
+        .int64s(tokens.map { scopes[$0.scope] }),
+        .byteStrings(tokens.map { PackedIdentifier.bytes(of: $0.token.rawValue) }),
+      ]
     ) { result, row, token, rows throws(StoreError) in
       rows.tokens[token] = try result.tokenRow(row, 1)
       try rows.takeAccount(result, row, 7, scope: token.scope)
@@ -242,7 +245,7 @@ struct RowLoader {
   private mutating func addHints(of chains: [ScopedTarget]) {
     add(LoadStatements.hints, chains, targetArrays(chains)) {
       result, row, chain, rows throws(StoreError) in
-      let key = FactKey(kind: try result.factKind(row, 1), identifier: try result.string(row, 2))
+      let key = FactKey(kind: try result.factKind(row, 1), identifier: try result.unpacked(row, 2))
       rows.hints[chain, default: []].append(
         FactHintsRow(
           fact: key, signedDate: try result.moment(row, 3), digest: try result.digest(row, 4),
@@ -264,10 +267,10 @@ struct RowLoader {
       LoadStatements.unlinkedChains, hints,
       [
         .int64s(hints.map { scopes[$0.scope] }),
-        .texts(hints.map { $0.hint.stored(isSigned: true) }),
+        .byteStrings(hints.map { $0.hint.stored(isSigned: true) }),
       ]
     ) { result, row, hint, rows throws(StoreError) in
-      guard case .chain(let chain) = try LinkTarget(stored: result.string(row, 1)) else {
+      guard case .chain(let chain) = try result.linkTarget(row, 1) else {
         throw StoreError(.corrupt, "a stored hint does not belong to a chain")
       }
       rows.unlinkedChains[hint, default: []].append(chain)
@@ -289,12 +292,12 @@ struct RowLoader {
     add(LoadStatements.holdingsTargets, accounts, arrays) {
       result, row, account, rows throws(StoreError) in
       rows.holdings[account, default: AccountHoldings()].targets.append(
-        try LinkTarget(stored: result.string(row, 1)))
+        try result.linkTarget(row, 1))
     }
     add(LoadStatements.holdingsTokens, accounts, arrays) {
       result, row, account, rows throws(StoreError) in
       rows.holdings[account, default: AccountHoldings()].tokens.append(
-        try result.identifier(row, 1))
+        try result.packedIdentifier(row, 1))
     }
     add(LoadStatements.holdingsGrants, accounts, arrays) {
       result, row, account, rows throws(StoreError) in
@@ -345,7 +348,7 @@ struct RowLoader {
   // MARK: Steps
 
   private func targetArrays(_ targets: [ScopedTarget]) -> [PostgresValue] {
-    [.int64s(targets.map { scopes[$0.scope] }), .texts(targets.map(\.target.stored))]
+    [.int64s(targets.map { scopes[$0.scope] }), .byteStrings(targets.map(\.target.stored))]
   }
 
   private func accountArrays(_ accounts: [ScopedAccount]) -> [PostgresValue] {

@@ -91,8 +91,9 @@ struct RowLocks {
   private var accountNames: [PostgresValue] {
     [
       .int64s(accounts.map { scopes[$0.scope] }), .texts(accounts.map(\.id.rawValue)),
-      .int64s(targets.map { scopes[$0.scope] }), .texts(targets.map(\.target.stored)),
-      .int64s(tokens.map { scopes[$0.scope] }), .texts(tokens.map(\.token.rawValue)),
+      .int64s(targets.map { scopes[$0.scope] }), .byteStrings(targets.map(\.target.stored)),
+      .int64s(tokens.map { scopes[$0.scope] }),
+      .byteStrings(tokens.map { PackedIdentifier.bytes(of: $0.token.rawValue) }),
       .int64s(grants.map { scopes[$0.scope] }), .texts(grants.map(\.id.rawValue)),
     ]
   }
@@ -116,7 +117,7 @@ extension LedgerKey {
   }
 }
 
-/// The name of the lock for a row or a set of rows, made of ids and stored texts.
+/// The name of the lock for a row or a set of rows, made of ids.
 enum LockName {
   /// The lock that keeps what a ledger reads under a key unchanged.
   static func of(_ key: LedgerKey, _ scopes: PostgresScopeIDs) -> String {
@@ -248,14 +249,14 @@ enum LockStatements {
     SELECT named.scope, named.account
       FROM unnest($1::bigint[], $2::text[]) AS named (scope, account)
     UNION SELECT named.scope, row.account
-      FROM unnest($3::bigint[], $4::text[]) AS named (scope, target)
+      FROM unnest($3::bigint[], $4::bytea[]) AS named (scope, target)
       CROSS JOIN LATERAL (
         SELECT links.account FROM links
         WHERE links.scope = named.scope AND links.target = named.target
           AND links.account IS NOT NULL
         OFFSET 0) AS row
     UNION SELECT named.scope, row.account
-      FROM unnest($5::bigint[], $6::text[]) AS named (scope, token)
+      FROM unnest($5::bigint[], $6::bytea[]) AS named (scope, token)
       CROSS JOIN LATERAL (
         SELECT tokens.account FROM tokens
         WHERE tokens.scope = named.scope AND tokens.token = named.token

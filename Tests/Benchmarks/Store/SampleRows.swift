@@ -16,10 +16,11 @@ struct SampleRows {
   /// The rows of one submission.
   let count: Int
 
-  /// Tables that a submission does not write again: apps, signers, the schema; and the token that
-  /// detects whether a commit took effect.
+  /// Tables that a submission does not write again: apps, signers, the schema, the state of payloads;
+  /// and the token that detects whether a commit took effect.
   private static let otherTables = [
-    "meta", "scopes", "headers", "commit_tokens", "schema_migrations",
+    "meta", "scopes", "headers", "commit_tokens", "schema_migrations", "payload_conversions",
+    "payload_dictionaries",
   ]
   private static let separator: Character = "\u{1f}"
   private static let null = "\u{1e}"
@@ -29,10 +30,10 @@ struct SampleRows {
     guard let account = submission.accountID, submission.facts.count == 1,
       case .transaction(let fact) = submission.facts[0].fact
     else { throw Failure(description: "the sample is not one transaction under an account") }
-    let identifiers: [(value: String, variable: String)] = [
-      (account.rawValue, ":id"), (fact.transactionID.rawValue, ":id"),
-      (fact.appTransactionID?.rawValue ?? "", ":id"), (fact.appAccountToken?.rawValue ?? "", ":id"),
-    ].filter { !$0.value.isEmpty }
+    let identifiers = [
+      account.rawValue, fact.transactionID.rawValue, fact.appTransactionID?.rawValue ?? "",
+      fact.appAccountToken?.rawValue ?? "",
+    ].filter { !$0.isEmpty }
     let rows = try await server.withEmptyDatabase { database in
       let store = try await PostgresStore.open(
         PostgresStoreConfiguration(connection: database.uri),
@@ -74,7 +75,8 @@ struct SampleRows {
 
     /// The value, if it is a feed number.
     var sequence: Int64? {
-      guard ["sequence", "revision", "position"].contains(column), let text else { return nil }
+      guard ["sequence", "revision", "position", "event_position"].contains(column), let text
+      else { return nil }
       return Int64(text).flatMap { $0 > 0 ? $0 : nil }
     }
   }
@@ -120,19 +122,44 @@ struct SampleRows {
   }
 
   /// - Parameter base: the least feed number of the rows.
-  private static func expression(
-    _ value: Value, identifiers: [(value: String, variable: String)], base: Int64
-  ) -> String {
+  private static func expression(_ value: Value, identifiers: [String], base: Int64) -> String {
     guard let text = value.text else { return "NULL" }
     if let sequence = value.sequence {
       return "(pg_current_xact_id()::text::bigint << 16) + \(sequence - base + 1)"
     }
-    for identifier in identifiers where value.type == "text" && text.hasSuffix(identifier.value) {
-      // A letter before an identifier is its kind.
-      let prefix = text.dropLast(identifier.value.count)
-      if prefix.isEmpty { return "\(identifier.variable)::text" }
-      if prefix.count == 1 { return "('\(prefix)' || \(identifier.variable)::text)" }
+    switch value.type {
+    case "text" where identifiers.contains(text): return ":id::text"
+    case "bytea": return bytes(text, identifiers: identifiers)
+    case "bytea[]":
+      // No element has a comma: they are hexadecimal digits, in quotes and with two backslashes.
+      let elements = text.dropFirst().dropLast().split(separator: ",").map { element in
+        let bytes = String(element).replacing("\"", with: "").replacing("\\\\", with: "\\")
+        return Self.bytes(bytes, identifiers: identifiers)
+      }
+      return "ARRAY[\(elements.joined(separator: ", "))]::bytea[]"
+    default: return literal(text)
     }
-    return "'\(text.replacing("'", with: "''"))'"
+  }
+
+  /// An id, or another value, in the text of PostgreSQL. A letter before an id is its kind. The id of the
+  /// new customer has as many bytes as that of the sample: its last digits, or zeros before them.
+  private static func bytes(_ text: String, identifiers: [String]) -> String {
+    for identifier in identifiers {
+      let packed = PackedIdentifier.bytes(of: identifier)
+      let digits = packed.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+      guard text.hasSuffix(digits) else { continue }
+      let kind = text.dropLast(digits.count).dropFirst(2)
+      guard kind.count <= 2 else { continue }
+      // The first byte of a UUID says that it is one.
+      let form = digits.hasPrefix("fe") ? "fe" : ""
+      let count = digits.count - form.count
+      return "('\\x\(kind)\(form)'::bytea "
+        + "|| decode(right(repeat('0', \(count)) || :id::text, \(count)), 'hex'))"
+    }
+    return literal(text)
+  }
+
+  private static func literal(_ text: String) -> String {
+    "'\(text.replacing("'", with: "''"))'"
   }
 }

@@ -1,4 +1,5 @@
 import EntitlementDomain
+import EntitlementStore
 import RPCClient
 
 /// Checks that every answered submission is stored: each fact by its key with its digest, and each
@@ -16,11 +17,17 @@ struct FactCheck: Sendable {
     // Taken before the rows are read: later answers may not be among the rows.
     let known = load.record.contents
     let rows = try await database.rows(
-      "SELECT kind, identifier, encode(digest, 'hex') FROM facts")
+      """
+      SELECT kind, encode(
+          CASE WHEN identifier = '' THEN substring(target FROM 2) ELSE identifier END, 'hex'),
+        encode(digest, 'hex')
+      FROM facts
+      """)
     var stored: [FactKey: String] = [:]
     for row in rows where row.count == 3 {
       guard let kind = Int(row[0]).flatMap({ FactKind(rawValue: $0) }) else { continue }
-      let key = FactKey(kind: kind, identifier: String(row[1]))
+      let key = FactKey(
+        kind: kind, identifier: try PackedIdentifier.text(of: StoredBytes.decode(row[1])))
       if stored.updateValue(String(row[2]), forKey: key) != nil {
         load.findings.add(.factLost, "\(key) has two standing versions")
       }

@@ -1,4 +1,5 @@
 import EntitlementDomain
+import PostgresStore
 import RPCClient
 import Wire
 
@@ -23,13 +24,19 @@ struct LinkCheck: Sendable {
     var listings: [String: [String]] = [:]
   }
 
-  /// Runs on one snapshot. Absent accounts are empty strings.
+  /// Runs on one snapshot. Absent accounts are empty strings. The events that are kept with links are
+  /// those of `PlainLinkEvent`.
   private static let sql = """
-    SELECT * FROM (
+    SELECT tag, encode(target, 'hex'), position, a, b, c, d FROM (
       SELECT 'event' AS tag, target, position, coalesce(from_account, '') AS a,
         coalesce(to_account, '') AS b, reason AS c, coalesce(note, '') AS d FROM link_events
+      UNION ALL SELECT 'event', target, event_position, '', account,
+        CASE event_reason WHEN 1 THEN 'named' WHEN 2 THEN 'appAccountToken'
+          WHEN 3 THEN 'appTransaction' WHEN 4 THEN 'previousChain' ELSE 'imported' END, ''
+      FROM links WHERE event_position IS NOT NULL
       UNION ALL SELECT 'owner', target, 0, coalesce(account, ''), '', '', '' FROM links
-      UNION ALL SELECT 'listing', target, 0, account, '', '', '' FROM account_links
+      UNION ALL SELECT 'listing', held.target, 0, account, '', '', ''
+      FROM accounts CROSS JOIN LATERAL unnest(targets) AS held (target)
     ) AS everything ORDER BY tag, target, position
     """
   /// Whether the database itself allows only one owner.
@@ -54,7 +61,7 @@ struct LinkCheck: Sendable {
   private static func read(_ rows: [[Substring]]) -> Stored {
     var stored = Stored()
     for row in rows where row.count == 7 {
-      let target = String(row[1])
+      let target = name(hexadecimal: row[1])
       switch row[0] {
       case "event":
         stored.events[target, default: []].append(
@@ -123,7 +130,15 @@ struct LinkCheck: Sendable {
     }
   }
 
-  /// The name of a target in the store.
+  /// The name of a stored target.
+  private static func name(hexadecimal text: Substring) -> String {
+    guard let target = try? LinkTarget(stored: StoredBytes.decode(text)) else {
+      return String(text)
+    }
+    return name(target)
+  }
+
+  /// The name of a target.
   private static func name(_ target: LinkTarget) -> String {
     switch target {
     case .chain(let id): "c\(id)"

@@ -4,8 +4,8 @@ struct RevisionCheck: Sendable {
   let findings: Findings
 
   /// 111: all kinds of change except events. For a merged account, the row of the other account
-  /// counts.
-  private static let sql = """
+  /// counts. The ids of chains are numbers, which are stored as hexadecimal digits.
+  private static let sql = #"""
     WITH latest AS (
       SELECT scope, account, chain, max(sequence) AS sequence FROM changes
       WHERE kinds & 111 <> 0 GROUP BY scope, account, chain
@@ -14,10 +14,12 @@ struct RevisionCheck: Sendable {
     LEFT JOIN latest l ON l.scope = a.scope AND l.account = a.account
     WHERE a.merged_into IS NULL AND a.revision <> coalesce(l.sequence, 0)
     UNION ALL
-    SELECT k.target, k.revision, coalesce(l.sequence, 0) FROM links k
-    LEFT JOIN latest l ON l.scope = k.scope AND 'c' || l.chain = k.target
-    WHERE k.account IS NULL AND k.target LIKE 'c%' AND k.revision <> coalesce(l.sequence, 0)
-    """
+    SELECT k.target::text, k.revision, coalesce(l.sequence, 0) FROM links k
+    LEFT JOIN latest l ON l.scope = k.scope AND k.target = '\x63'::bytea
+      || decode(l.chain || CASE WHEN length(l.chain) % 2 = 1 THEN 'f' ELSE '' END, 'hex')
+    WHERE k.account IS NULL AND get_byte(k.target, 0) = 99
+      AND k.revision <> coalesce(l.sequence, 0)
+    """#
 
   func checkDatabase(_ database: DatabaseNode) async throws {
     for row in try await database.rows(Self.sql) {

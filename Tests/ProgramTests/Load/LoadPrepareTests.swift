@@ -107,17 +107,16 @@ struct LoadPrepareTests {
     try cluster.execute(
       """
       DELETE FROM facts WHERE target IN
-        (SELECT target FROM account_links WHERE account >= '1000005000');
+        (SELECT target FROM links WHERE account >= '1000005000');
       DELETE FROM transactions WHERE target IN
-        (SELECT target FROM account_links WHERE account >= '1000005000');
+        (SELECT target FROM links WHERE account >= '1000005000');
       DELETE FROM hints WHERE target IN
-        (SELECT target FROM account_links WHERE account >= '1000005000');
+        (SELECT target FROM links WHERE account >= '1000005000');
       DELETE FROM links WHERE account >= '1000005000';
       DELETE FROM tokens WHERE account >= '1000005000';
       DELETE FROM link_events WHERE to_account >= '1000005000';
       DELETE FROM account_events WHERE account >= '1000005000';
       DELETE FROM changes WHERE account >= '1000005000';
-      DELETE FROM account_links WHERE account >= '1000005000';
       DELETE FROM accounts WHERE account >= '1000005000';
       DO $$ BEGIN EXECUTE format('COMMENT ON DATABASE %I IS %L', current_database(), replace(
         shobj_description((SELECT oid FROM pg_database WHERE datname = current_database()),

@@ -1,0 +1,75 @@
+import EntitlementDomain
+import EntitlementStore
+import LoadClient
+import Logging
+import PostgresStore
+import TestSupport
+import Testing
+
+@testable import PostgresBulkLoader
+
+@Suite(
+  "Rows of bulk loading", .enabled(if: EphemeralPostgres.isAvailable), .timeLimit(.minutes(5)))
+struct BulkRowsTests {
+  private static let tables = [
+    "accounts", "links", "facts", "versions", "transactions", "hints", "tokens", "link_events",
+    "account_events", "changes",
+  ]
+
+  private static func database(_ uri: String) throws -> String {
+    String(try #require(uri.split(separator: "?").first?.split(separator: "/").last))
+  }
+
+  /// The rows of a table as JSON, in the order of their text. Numbers of the feed and of signers differ
+  /// between databases: only which rows have none is compared.
+  private static func rows(_ table: String, in database: String) throws -> [String] {
+    try EphemeralPostgres.shared.execute(
+      """
+      SELECT (SELECT jsonb_object_agg(key, CASE
+          WHEN key IN ('revision', 'position', 'event_position', 'sequence', 'header')
+            THEN to_jsonb(value <> 'null' AND value <> '0')
+          WHEN key = 'targets'
+            THEN (SELECT jsonb_agg(target ORDER BY target) FROM jsonb_array_elements(value) AS held (target))
+          ELSE value END) FROM jsonb_each(to_jsonb(\(table))))::text AS row
+      FROM \(table) ORDER BY row
+      """, database: database
+    ).split(separator: "\n").map(String.init)
+  }
+
+  @Test("A database has the same rows, whether customers were loaded in bulk or submitted")
+  func sameRows() async throws {
+    let customers = try BulkCustomers(count: 400, seed: 11)
+    let loaded = try EphemeralPostgres.shared.makeDatabase()
+    let written = try EphemeralPostgres.shared.makeDatabase()
+    for uri in [loaded, written] {
+      _ = try await PostgresSchema.migrate(connection: uri, dryRun: false, report: { _ in })
+    }
+    try await BulkLoader(
+      database: Psql(uri: loaded), customers: customers, workers: 2, progress: SilentProgress()
+    ).run()
+    let store = try await PostgresStore.open(
+      PostgresStoreConfiguration(connection: written), logger: Logger(label: "bulk rows"))
+    for index in 0..<customers.count {
+      _ = try await store.commit(try customers.submission(at: index))
+    }
+    await store.close()
+    for table in Self.tables {
+      let rows = try Self.rows(table, in: try Self.database(loaded))
+      let expected = try Self.rows(table, in: try Self.database(written))
+      #expect(rows.count == expected.count, "\(table)")
+      for (row, other) in zip(rows, expected) where row != other {
+        #expect(row == other, "\(table)")
+        break
+      }
+    }
+    #expect(try Self.rows("facts", in: try Self.database(loaded)).count > customers.count)
+    #expect(try Self.rows("transactions", in: try Self.database(loaded)).count > 0)
+  }
+}
+
+private struct SilentProgress: BulkProgress {
+  func start(_ name: String, of total: Int) {}
+  func advance(by count: Int) {}
+  func end() {}
+  func say(_ text: String) {}
+}
