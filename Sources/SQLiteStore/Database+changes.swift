@@ -44,7 +44,7 @@ extension Database {
     var subject: CustomerSubject?
     if let account: AccountID = row.identifier(3) {
       subject = .account(scope, account)
-    } else if let chain: OriginalTransactionID = row.identifier(4) {
+    } else if let chain: OriginalTransactionID = try row.packedIdentifier(4) {
       subject = .unlinkedChain(scope, chain)
     }
     let sequence: Int64 = row[0]

@@ -32,10 +32,10 @@ extension Database {
   /// Links of an account: chains before app transactions, then by id.
   func links(ofAccount account: Int64) throws -> [LinkedTarget] {
     let chains = try rows(.chainLinksOfAccount, [account]).map { row in
-      try Self.linkedTarget(.chain(row.identifier(0)), row)
+      try Self.linkedTarget(.chain(row.packedIdentifier(0)), row)
     }
     let appTransactions = try rows(.appTransactionLinksOfAccount, [account]).map { row in
-      try Self.linkedTarget(.appTransaction(row.identifier(0)), row)
+      try Self.linkedTarget(.appTransaction(row.packedIdentifier(0)), row)
     }
     return chains + appTransactions
   }
@@ -50,9 +50,9 @@ extension Database {
   func linkHistory(of target: LinkTarget, scopeID: Int64) throws -> [LinkEvent] {
     let rows =
       switch target {
-      case .chain(let id): try rows(.historyOfChain, [scopeID, id.stored])
+      case .chain(let id): try rows(.historyOfChain, [scopeID, id.packed])
       case .appTransaction(let id):
-        try rows(.historyOfAppTransaction, [scopeID, id.stored, id.stored])
+        try rows(.historyOfAppTransaction, [scopeID, id.packed, id.packed])
       }
     return try rows.map { try Self.linkEvent($0) }
   }
@@ -72,8 +72,8 @@ extension Database {
 
   /// - Parameter row: a row of ``StoreStatement/historyOfAccount``.
   private static func target(_ row: Row) throws -> LinkTarget {
-    if let chain: OriginalTransactionID = row.identifier(10) { return .chain(chain) }
-    if let appTransaction: AppTransactionID = row.identifier(11) {
+    if let chain: OriginalTransactionID = try row.packedIdentifier(10) { return .chain(chain) }
+    if let appTransaction: AppTransactionID = try row.packedIdentifier(11) {
       return .appTransaction(appTransaction)
     }
     throw StoreError(.corrupt, "a stored link event has no target")
@@ -88,7 +88,7 @@ extension Database {
   }
 
   private static func reason(_ row: Row, at index: Int) throws -> LinkReason {
-    guard let reason = LinkReason(rawValue: row[index]) else {
+    guard let reason = LinkReason(storedNumber: row[index]) else {
       throw StoreError(.corrupt, "a stored link event has an unknown reason")
     }
     return reason
@@ -145,7 +145,7 @@ extension Database {
     }
     page.notifications = try found.map { id, received in
       ListedNotification(
-        received: received, chain: try self.row(.chainOfNotification, [id])?.identifier(0))
+        received: received, chain: try self.row(.chainOfNotification, [id])?.packedIdentifier(0))
     }
     return page
   }

@@ -56,6 +56,31 @@ extension Row {
   func identifier<Kind>(_ index: Int) -> Identifier<Kind>? {
     (self[index] as String?).map { Identifier($0) }
   }
+
+  /// A column of packed ids.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` unless it has the form of ``PackedIdentifier``.
+  func packedIdentifier<Kind>(_ index: Int) throws -> Identifier<Kind> {
+    Identifier(try packedText(index))
+  }
+
+  /// The same of a column that may be NULL.
+  func packedIdentifier<Kind>(_ index: Int) throws -> Identifier<Kind>? {
+    if hasNull(atIndex: index) { return nil }
+    return Identifier(try packedText(index))
+  }
+
+  /// - Parameters:
+  ///   - kind: the index of the column of the kind.
+  ///   - identifier: that of the identifier.
+  /// - Throws: ``StoreError/Code/corrupt`` when one of them is of no known form.
+  func factKey(kind: Int, identifier: Int) throws -> FactKey {
+    FactKey(kind: try SQLiteStoredFact.kind(self, at: kind), identifier: try packedText(identifier))
+  }
+
+  private func packedText(_ index: Int) throws -> String {
+    try PackedIdentifier.text(of: bytes(index))
+  }
 }
 
 // SQLite receives text as a C string. A NUL would truncate it, and two different identifiers would
@@ -63,9 +88,7 @@ extension Row {
 extension String {
   var stored: DatabaseValue {
     get throws {
-      guard !utf8.contains(0) else {
-        throw StoreError(.internalFault, "an identifier contains a NUL character")
-      }
+      guard !utf8.contains(0) else { throw Self.containsNUL }
       return databaseValue
     }
   }
@@ -75,6 +98,26 @@ extension Identifier {
   var stored: DatabaseValue {
     get throws { try rawValue.stored }
   }
+
+  /// For a column of packed ids.
+  var packed: DatabaseValue {
+    get throws { try rawValue.packed }
+  }
+}
+
+// A packed id could contain a NUL. It is rejected like in text, so that an id that one table takes is
+// taken by all.
+extension String {
+  /// For a column of packed ids.
+  var packed: DatabaseValue {
+    get throws {
+      guard !utf8.contains(0) else { throw Self.containsNUL }
+      return PackedIdentifier.bytes(of: self).stored
+    }
+  }
+
+  fileprivate static let containsNUL = StoreError(
+    .internalFault, "an identifier contains a NUL character")
 }
 
 extension [UInt8] {

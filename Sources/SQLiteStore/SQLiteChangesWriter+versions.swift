@@ -12,13 +12,13 @@ extension SQLiteChangesWriter {
         try database.run(
           .deleteVersion,
           [
-            scopeID, fact.key.kind.rawValue, fact.key.identifier.stored, statement.bytes.stored,
+            scopeID, fact.key.kind.rawValue, fact.key.identifier.packed, statement.bytes.stored,
           ])
       }
       if let former = write.former {
         try database.run(
           .copyStandingVersion,
-          [former.bytes.stored, scopeID, fact.key.kind.rawValue, fact.key.identifier.stored])
+          [former.bytes.stored, scopeID, fact.key.kind.rawValue, fact.key.identifier.packed])
       }
     }
   }
@@ -39,7 +39,7 @@ extension SQLiteChangesWriter {
           [
             statement.bytes.stored, signed.fact.authority.rawValue,
             database.internedHeaderID(header), vault.stored(signed.signed.payload).stored,
-            signature.stored, scopeID, fact.key.kind.rawValue, fact.key.identifier.stored,
+            signature.stored, scopeID, fact.key.kind.rawValue, fact.key.identifier.packed,
           ])
       }
     }
@@ -49,7 +49,7 @@ extension SQLiteChangesWriter {
         .setHistory,
         [
           write.history.encoded.stored, scopes.interned(fact.scope), fact.key.kind.rawValue,
-          fact.key.identifier.stored,
+          fact.key.identifier.packed,
         ])
     }
   }

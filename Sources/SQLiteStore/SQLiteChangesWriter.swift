@@ -147,7 +147,7 @@ struct SQLiteChangesWriter {
         try database.run(
           .setAppTransaction,
           [
-            scopes.interned(target.scope), id.stored, account, write.row.isUnsigned,
+            scopes.interned(target.scope), id.packed, account, write.row.isUnsigned,
             write.row.isDetached, write.row.standing.rawValue,
           ])
       }
@@ -161,7 +161,7 @@ struct SQLiteChangesWriter {
       try database.run(
         .insertChain,
         [
-          scopes.interned(target.scope), id.stored, account, write.row.isUnsigned,
+          scopes.interned(target.scope), id.packed, account, write.row.isUnsigned,
           write.row.isDetached, write.row.isFormerChain, write.row.standing.rawValue,
         ])
     }
@@ -210,12 +210,12 @@ struct SQLiteChangesWriter {
       try database.run(
         write.storedTarget == nil ? .insertFact : .replaceFact,
         [
-          chainRowID, write.hints.appTransactionID?.stored, write.hints.appAccountToken?.stored,
-          write.hints.previousChain?.stored, precedence.authority.rawValue,
+          chainRowID, write.hints.appTransactionID?.packed, write.hints.appAccountToken?.packed,
+          write.hints.previousChain?.packed, precedence.authority.rawValue,
           precedence.signedDate.rawValue, precedence.isRevoked, precedence.isUpgraded,
           precedence.digest.stored, proof.headerID, vault.stored(signed.signed.payload).stored,
           proof.signature.stored, proof.documentID, write.history?.encoded.stored,
-          scopes.interned(fact.scope), fact.key.kind.rawValue, fact.key.identifier.stored,
+          scopes.interned(fact.scope), fact.key.kind.rawValue, fact.key.identifier.packed,
         ])
     }
     try writeVersions()
@@ -231,13 +231,13 @@ struct SQLiteChangesWriter {
   private mutating func write(_ token: ScopedToken, _ row: TokenRow?) throws {
     let scopeID = try scopes.interned(token.scope)
     guard let row else {
-      try database.run(.deleteToken, [scopeID, token.token.stored])
+      try database.run(.deleteToken, [scopeID, token.token.packed])
       return
     }
     try database.run(
       .setToken,
       [
-        scopeID, token.token.stored, accountRowID(row.account, in: token.scope),
+        scopeID, token.token.packed, accountRowID(row.account, in: token.scope),
         row.state.rawValue, row.author?.stored, row.note?.stored, row.since?.rawValue,
         row.onBehalfOf?.stored,
       ])
@@ -296,9 +296,9 @@ extension SQLiteChangesWriter {
     try database.run(
       .insertLinkEvent,
       [
-        chainRowID, scopes.interned(scope), appTransaction?.stored,
+        chainRowID, scopes.interned(scope), appTransaction?.packed,
         accountRowID(event.from, in: scope), accountRowID(event.to, in: scope),
-        event.reason.rawValue, event.at.rawValue, event.author?.stored, event.note?.stored,
+        event.reason.storedNumber, event.at.rawValue, event.author?.stored, event.note?.stored,
         event.isFromErased, event.isToErased, event.onBehalfOf?.stored,
       ])
   }

@@ -83,21 +83,21 @@ struct SQLiteCustomerReader {
   /// An app transaction id is usually linked to the account of its chains, so one lookup is enough.
   /// If an operator detached the id, a chain with this id determines the account.
   private func find(_ id: AppTransactionID, scopeID: Int64) throws -> SQLiteFoundCustomer {
-    let link = try database.row(.accountOfAppTransaction, [scopeID, id.stored])
+    let link = try database.row(.accountOfAppTransaction, [scopeID, id.packed])
     let isAmbiguous: Bool = link?[1] ?? false
     if !isAmbiguous {
       if let account: Int64 = link?[0] {
         return .account(try database.linkedAccount(account), isStable: true)
       }
       let byChain = try database.row(
-        .accountOfChainByAppTransaction, [scopeID, id.stored, id.stored])
+        .accountOfChainByAppTransaction, [scopeID, id.packed, id.packed])
       if let account: Int64 = byChain?[1] {
         return .account(try database.linkedAccount(account), isStable: false)
       }
     }
     return .chains(
       try chains(
-        database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored, id.stored]), scopeID),
+        database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.packed, id.packed]), scopeID),
       id)
   }
 
@@ -106,24 +106,24 @@ struct SQLiteCustomerReader {
   /// may later be linked to another account without a change of this one. An ambiguous token finds
   /// no account (R71).
   private func find(_ token: AppAccountToken, scopeID: Int64) throws -> SQLiteFoundCustomer {
-    let known = try database.row(.findToken, [scopeID, token.stored])
+    let known = try database.row(.findToken, [scopeID, token.packed])
     let isAmbiguous: Bool = known?[1] ?? false
     if !isAmbiguous {
       if let account: Int64 = known?[0] {
         return .account(try database.linkedAccount(account), isStable: true)
       }
-      let byChain = try database.row(.accountOfChainByToken, [scopeID, token.stored, token.stored])
+      let byChain = try database.row(.accountOfChainByToken, [scopeID, token.packed, token.packed])
       if let account: Int64 = byChain?[1] {
         return .account(try database.linkedAccount(account), isStable: false)
       }
     }
     return .chains(
       try chains(
-        database.rows(.unlinkedChainsByToken, [scopeID, token.stored, token.stored]), scopeID), nil)
+        database.rows(.unlinkedChainsByToken, [scopeID, token.packed, token.packed]), scopeID), nil)
   }
 
   private func chains(_ rows: [Row], _ scopeID: Int64) throws -> [StoredChain] {
-    try rows.compactMap { try database.chain($0.identifier(0), scopeID: scopeID) }
+    try rows.compactMap { try database.chain($0.packedIdentifier(0), scopeID: scopeID) }
   }
 
   // MARK: Reading
@@ -208,7 +208,7 @@ struct SQLiteCustomerReader {
 
 extension FactKey {
   func arguments(scopeID: Int64) throws -> StatementArguments {
-    [scopeID, kind.rawValue, try identifier.stored]
+    [scopeID, kind.rawValue, try identifier.packed]
   }
 }
 
@@ -250,7 +250,7 @@ struct SQLiteCustomerRows {
     guard includesVersions else { return customer }
     var stored = StoredFactVersions()
     for row in histories {
-      let key = FactKey(kind: try SQLiteStoredFact.kind(row, at: 0), identifier: row[1])
+      let key = try row.factKey(kind: 0, identifier: 1)
       stored.add(try FactHistory(encoded: try row.bytes(2)), of: key)
     }
     for row in versions {

@@ -12,7 +12,7 @@ struct SQLiteLedgerReader: LedgerReading {
     guard let scopeID = try scopes.find(fact.scope),
       let row = try database.row(.standingFact, fact.key.arguments(scopeID: scopeID))
     else { return nil }
-    let chain: OriginalTransactionID? = row.identifier(0)
+    let chain: OriginalTransactionID? = try row.packedIdentifier(0)
     let digest = try row.digest(5)
     return StandingFact(
       target: chain.map { .chain($0) } ?? .appTransaction(AppTransactionID(fact.key.identifier)),
@@ -31,13 +31,13 @@ struct SQLiteLedgerReader: LedgerReading {
     guard let scopeID = try scopes.find(target.scope) else { return nil }
     switch target.target {
     case .chain(let id):
-      return try database.row(.linkOfChain, [scopeID, id.stored]).map { row in
+      return try database.row(.linkOfChain, [scopeID, id.packed]).map { row in
         LinkRow(
           account: row.identifier(0), isUnsigned: row[1], isDetached: row[2],
           isFormerChain: row[3], standing: try row.linkStanding(4), revision: row[5])
       }
     case .appTransaction(let id):
-      return try database.row(.linkOfAppTransaction, [scopeID, id.stored]).map { row in
+      return try database.row(.linkOfAppTransaction, [scopeID, id.packed]).map { row in
         LinkRow(
           account: row.identifier(0), isUnsigned: row[1], isDetached: row[2],
           standing: try row.linkStanding(3))
@@ -58,20 +58,21 @@ struct SQLiteLedgerReader: LedgerReading {
 
   func token(_ token: ScopedToken) throws -> TokenRow? {
     guard let scopeID = try scopes.find(token.scope) else { return nil }
-    return try database.row(.token, [scopeID, token.token.stored])?.knownToken().row
+    return try database.row(.token, [scopeID, token.token.packed])?.knownToken().row
   }
 
   func hints(of chain: OriginalTransactionID, in scope: AppScope) throws -> [FactHintsRow] {
     guard let scopeID = try scopes.find(scope) else { return [] }
     var hints: [FactHintsRow] = []
-    try database.forEachRow(.hintsOfChain, [scopeID, chain.stored]) { row in
+    try database.forEachRow(.hintsOfChain, [scopeID, chain.packed]) { row in
       hints.append(
         FactHintsRow(
-          fact: FactKey(kind: try SQLiteStoredFact.kind(row, at: 0), identifier: row[1]),
+          fact: try row.factKey(kind: 0, identifier: 1),
           signedDate: Milliseconds(row[2]), digest: try row.digest(3),
           hints: FactHints(
-            appTransactionID: row.identifier(4), appAccountToken: row.identifier(5),
-            previousChain: row.identifier(6))))
+            appTransactionID: try row.packedIdentifier(4),
+            appAccountToken: try row.packedIdentifier(5),
+            previousChain: try row.packedIdentifier(6))))
     }
     return hints
   }
@@ -94,13 +95,13 @@ struct SQLiteLedgerReader: LedgerReading {
     let rows =
       switch hint.hint {
       case .token(let token):
-        try database.rows(.unlinkedChainsByToken, [scopeID, token.stored, token.stored])
+        try database.rows(.unlinkedChainsByToken, [scopeID, token.packed, token.packed])
       case .appTransaction(let id):
-        try database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.stored, id.stored])
+        try database.rows(.unlinkedChainsByAppTransaction, [scopeID, id.packed, id.packed])
       case .previousChain(let id):
-        try database.rows(.unlinkedChainsByPreviousChain, [scopeID, id.stored])
+        try database.rows(.unlinkedChainsByPreviousChain, [scopeID, id.packed])
       }
-    return rows.map { $0.identifier(0) }
+    return try rows.map { try $0.packedIdentifier(0) }
   }
 
   func grant(_ grant: ScopedGrant) throws -> Grant? {
@@ -115,9 +116,10 @@ struct SQLiteLedgerReader: LedgerReading {
     let chains = try database.rows(.chainsOfAccount, [stored.id])
     let appTransactions = try database.rows(.appTransactionsOfAccount, [stored.id])
     return AccountHoldings(
-      targets: chains.map { .chain($0.identifier(0)) }
-        + appTransactions.map { .appTransaction($0.identifier(0)) },
-      tokens: try database.rows(.tokensOfAccount, [stored.id, "", -1]).map { $0.identifier(0) },
+      targets: try chains.map { .chain(try $0.packedIdentifier(0)) }
+        + appTransactions.map { .appTransaction(try $0.packedIdentifier(0)) },
+      tokens: try database.rows(.tokensOfAccount, [stored.id, [UInt8]().stored, -1])
+        .map { try $0.packedIdentifier(0) },
       grants: try database.grants(ofAccount: stored.id, in: account.scope),
       merged: try database.rows(.mergedAccounts, [stored.id]).map { $0.identifier(1) })
   }

@@ -47,7 +47,7 @@ extension SQLiteStore {
         let scope = try row.scope(bundleID: 3, environment: 4)
         if let account: AccountID = row.identifier(1) {
           subjects.insert(.account(scope, account))
-        } else if let chain: OriginalTransactionID = row.identifier(2) {
+        } else if let chain: OriginalTransactionID = try row.packedIdentifier(2) {
           subjects.insert(.unlinkedChain(scope, chain))
         }
       }

@@ -125,7 +125,7 @@ extension SQLiteStore {
     ofChain chain: OriginalTransactionID, environment: StoreEnvironment
   ) async throws(StoreError) -> [BundleID] {
     try await read { database in
-      try database.rows(.bundlesOfChain, [environment.rawValue, chain.stored])
+      try database.rows(.bundlesOfChain, [environment.rawValue, chain.packed])
         .map { $0.identifier(0) }
     }
   }
@@ -190,10 +190,10 @@ extension SQLiteStore {
     let limit = max(0, limit)
     return try await read { database in
       guard let scopeID = try database.scopeID(scope) else { return [] }
-      // No chain has the empty id.
-      let rows = try database.rows(.unlinkedChainPage, [scopeID, (after ?? "").stored, limit])
-      return rows.map { row in
-        UnlinkedChain(chain: row.identifier(0), revision: row[1], changedAt: Milliseconds(row[2]))
+      let rows = try database.rows(.unlinkedChainPage, [scopeID, after.packedStart(), limit])
+      return try rows.map { row in
+        UnlinkedChain(
+          chain: try row.packedIdentifier(0), revision: row[1], changedAt: Milliseconds(row[2]))
       }
     }
   }
@@ -204,8 +204,7 @@ extension SQLiteStore {
     let limit = max(0, limit)
     return try await read { database in
       guard let scopeID = try database.scopeID(scope) else { return [] }
-      // No token is empty.
-      let after = try (after ?? "").stored
+      let after = try after.packedStart()
       guard let account else {
         return try database.rows(.ambiguousTokens, [scopeID, after, limit])
           .map { try $0.knownToken() }
@@ -240,7 +239,7 @@ extension SQLiteStore {
       return AccountExport(
         accountID: account.accountID, revision: account.revision, changedAt: account.changedAt,
         merged: try database.rows(.mergedAccounts, [account.id]).map { $0.identifier(1) },
-        tokens: try database.rows(.tokensOfAccount, [account.id, "", -1])
+        tokens: try database.rows(.tokensOfAccount, [account.id, [UInt8]().stored, -1])
           .map { try $0.knownToken() },
         links: try database.links(ofAccount: account.id),
         linkEvents: try database.linkHistory(of: account),
@@ -295,5 +294,13 @@ extension SQLiteStore {
       let plan = "EXPLAIN QUERY PLAN \(statement.rawValue)"
       return try Row.fetchAll(database, sql: plan, arguments: arguments).map { $0["detail"] }
     }
+  }
+}
+
+extension Optional {
+  /// What a page begins after: the id itself, or what is before all ids.
+  fileprivate func packedStart<Kind>() throws -> DatabaseValue
+  where Wrapped == Identifier<Kind> {
+    try self?.packed ?? [UInt8]().stored
   }
 }

@@ -130,7 +130,7 @@ extension Database {
       guard let statement = StatementDigest(try row.bytes(3)) else {
         throw StoreError(.corrupt, "a stored version is not complete")
       }
-      let fact = FactKey(kind: try SQLiteStoredFact.kind(row, at: 0), identifier: row[1])
+      let fact = try row.factKey(kind: 0, identifier: 1)
       let authority = try SQLiteStoredFact.authority(row, at: 2)
       let proof: SignedPayload.Proof =
         authority == .signedTransaction
@@ -144,10 +144,7 @@ extension Database {
     var histories: [(fact: FactKey, history: FactHistory)] = []
     try forEachRow(.historiesOfAccount, [account]) { row in
       histories.append(
-        (
-          FactKey(kind: try SQLiteStoredFact.kind(row, at: 0), identifier: row[1]),
-          try FactHistory(encoded: try row.bytes(2))
-        ))
+        (try row.factKey(kind: 0, identifier: 1), try FactHistory(encoded: try row.bytes(2))))
     }
     return try [ExportedVersion](histories: histories, payloads: payloads)
   }

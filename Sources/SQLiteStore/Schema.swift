@@ -1,4 +1,5 @@
 import EntitlementStore
+import FoundationEssentials
 import GRDB
 
 /// The schema as a list of migrations. A released migration never changes.
@@ -11,7 +12,7 @@ enum Schema {
 
   static let steps = [
     version1, version2, version3, version4, version5, version6, version7, version8, version9,
-    version10, version11, version12, version13, version14,
+    version10, version11, version12, version13, version14, version15,
   ]
 
   static var currentVersion: Int { steps.count }
@@ -20,24 +21,50 @@ enum Schema {
   ///
   /// - Parameter creates: whether a database without tables becomes a new one.
   /// - Throws: ``StoreError/Code/newerSchema``; ``StoreError/Code/missing``;
-  ///   ``StoreError/Code/corrupt`` when the tables are of another program; errors of SQLite.
+  ///   ``StoreError/Code/corrupt`` when the tables are of another program, or a row refers to one that
+  ///   is not there; errors of SQLite.
   static func migrate(_ database: Database, creates: Bool) throws {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     try checkSupported(version: version)
     if version == currentVersion { return }
+    database.add(function: packedIdentifier)
+    defer { database.remove(function: packedIdentifier) }
+    // A table that is made anew is dropped while other tables refer to it. Within a transaction the
+    // pragma has no effect.
+    try database.execute(sql: "PRAGMA foreign_keys = OFF")
+    let migration = Result { try apply(steps[version...], to: database, creates: creates) }
+    try database.execute(sql: "PRAGMA foreign_keys = ON")
+    try migration.get()
+  }
+
+  private static func apply(
+    _ steps: ArraySlice<String>, to database: Database, creates: Bool
+  ) throws {
     try database.inTransaction(.immediate) {
-      if version == 0, try tableCount(database) > 0 {
+      if steps.startIndex == 0, try tableCount(database) > 0 {
         throw foreign
       }
-      if version == 0, !creates { throw DatabaseFile.missing("has no tables") }
-      for step in steps[version...] {
+      if steps.startIndex == 0, !creates { throw DatabaseFile.missing("has no tables") }
+      for step in steps {
         try database.execute(sql: step)
+      }
+      if let violation = try database.foreignKeyViolations().next() {
+        throw StoreError(
+          .corrupt,
+          "the file is damaged: a row of \(violation.originTable) refers to one that is not there")
       }
       // Pragmas take no arguments. Both values are integers.
       try database.execute(sql: "PRAGMA application_id = \(applicationID)")
       try database.execute(sql: "PRAGMA user_version = \(currentVersion)")
       return .commit
     }
+  }
+
+  /// `packed_id(text)`: the bytes of ``PackedIdentifier``; NULL for NULL.
+  private static let packedIdentifier = DatabaseFunction(
+    "packed_id", argumentCount: 1, pure: true
+  ) { values in
+    String.fromDatabaseValue(values[0]).map { Data(PackedIdentifier.bytes(of: $0)) }
   }
 
   /// Compiles all statements: a damaged name in the schema is no damage to the checks of SQLite.

@@ -2,7 +2,8 @@
 ///
 /// `scope_id`, `chain_id`, `account`, `header_id` and `document_id` are integer row ids. `kind` is
 /// a `FactKind`, `kinds` are `ChangeKinds`, and `authority` is a `FactAuthority`, 0 for unsigned
-/// facts.
+/// facts. Ids of facts, chains, app transactions and their links, and tokens, are in the form of
+/// ``PackedIdentifier``; those of other tables are text.
 package enum StoreStatement: String, CaseIterable, Sendable {
   // MARK: Scopes, headers and documents
 
@@ -233,12 +234,12 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE chains.scope_id = ? AND chains.original_transaction_id = ? AND facts.authority > 0
     ORDER BY facts.signed_date DESC, facts.digest DESC
     """
-  // Indexes have a part of a token and the number of an app transaction id (version 14). The whole is
-  // compared too. With its plus, SQLite does not take the part for a constant, and uses the index.
+  // Indexes have parts of a token and of an app transaction id (version 15). The whole is compared too.
+  // With its plus, SQLite does not take the part for a constant, and uses the index.
   case accountOfChainByToken = """
     SELECT MIN(chains.original_transaction_id), chains.account
     FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
-    WHERE facts.scope_id = ? AND substr(facts.app_account_token, 1, 8) = substr(?, 1, 8)
+    WHERE facts.scope_id = ? AND substr(facts.app_account_token, 1, 5) = substr(?, 1, 5)
       AND +facts.app_account_token = ? AND facts.app_account_token IS NOT NULL
       AND chains.account IS NOT NULL
     """
@@ -246,7 +247,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     SELECT MIN(chains.original_transaction_id), chains.account
     FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
     WHERE facts.scope_id = ?
-      AND CAST(facts.app_transaction_id AS INTEGER) = CAST(? AS INTEGER)
+      AND substr(facts.app_transaction_id, -5) = substr(?, -5)
       AND +facts.app_transaction_id = ? AND facts.app_transaction_id IS NOT NULL
       AND facts.authority > 0 AND chains.account IS NOT NULL AND chains.is_link_unsigned = 0
       AND chains.standing <> 2
@@ -254,7 +255,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case unlinkedChainsByToken = """
     SELECT DISTINCT chains.original_transaction_id
     FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
-    WHERE facts.scope_id = ? AND substr(facts.app_account_token, 1, 8) = substr(?, 1, 8)
+    WHERE facts.scope_id = ? AND substr(facts.app_account_token, 1, 5) = substr(?, 1, 5)
       AND +facts.app_account_token = ? AND facts.app_account_token IS NOT NULL
       AND chains.account IS NULL
     ORDER BY chains.original_transaction_id
@@ -263,7 +264,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     SELECT DISTINCT chains.original_transaction_id
     FROM facts CROSS JOIN chains ON chains.id = facts.chain_id
     WHERE facts.scope_id = ?
-      AND CAST(facts.app_transaction_id AS INTEGER) = CAST(? AS INTEGER)
+      AND substr(facts.app_transaction_id, -5) = substr(?, -5)
       AND +facts.app_transaction_id = ? AND facts.app_transaction_id IS NOT NULL
       AND chains.account IS NULL
     ORDER BY chains.original_transaction_id
@@ -432,7 +433,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
       LEFT JOIN accounts AS former ON former.id = link_history.from_account
       LEFT JOIN accounts AS latter ON latter.id = link_history.to_account
     WHERE link_history.scope_id = ?
-      AND CAST(link_history.app_transaction_id AS INTEGER) = CAST(? AS INTEGER)
+      AND substr(link_history.app_transaction_id, -5) = substr(?, -5)
       AND +link_history.app_transaction_id = ? AND link_history.app_transaction_id IS NOT NULL
     ORDER BY link_history.id
     """
@@ -462,8 +463,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     FROM app_transactions CROSS JOIN link_history ON link_history.id =
       (SELECT MAX(latest.id) FROM link_history AS latest
        WHERE latest.scope_id = app_transactions.scope_id
-         AND CAST(latest.app_transaction_id AS INTEGER)
-           = CAST(app_transactions.app_transaction_id AS INTEGER)
+         AND substr(latest.app_transaction_id, -5) = substr(app_transactions.app_transaction_id, -5)
          AND +latest.app_transaction_id = app_transactions.app_transaction_id
          AND latest.app_transaction_id IS NOT NULL)
     WHERE app_transactions.account = ? ORDER BY app_transactions.app_transaction_id

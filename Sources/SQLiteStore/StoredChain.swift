@@ -24,7 +24,7 @@ struct StoredChain {
   init(_ row: Row) throws {
     id = row[0]
     scopeID = row[1]
-    originalTransactionID = row.identifier(2)
+    originalTransactionID = try row.packedIdentifier(2)
     account = row[3]
     revision = row[4]
     changedAt = revision > 0 ? Milliseconds(row[5]) : nil
@@ -50,7 +50,7 @@ extension Row {
       throw StoreError(.corrupt, "a stored token is in an unknown state")
     }
     return KnownToken(
-      identifier(0),
+      try packedIdentifier(0),
       TokenRow(
         account: identifier(1), state: state, author: self[3],
         onBehalfOf: self[6], note: self[4],
@@ -58,9 +58,36 @@ extension Row {
   }
 }
 
+extension LinkReason {
+  /// The number of the reason in `link_history`. Numbers do not change.
+  var storedNumber: Int {
+    switch self {
+    case .named: 0
+    case .claimed: 1
+    case .appAccountToken: 2
+    case .appTransaction: 3
+    case .previousChain: 4
+    case .imported: 5
+    case .merged: 6
+    case .assigned: 7
+    case .unassigned: 8
+    case .transferred: 9
+    case .deleted: 10
+    }
+  }
+
+  /// Nil for a number that no program writes.
+  init?(storedNumber: Int) {
+    guard let reason = Self.allCases.first(where: { $0.storedNumber == storedNumber }) else {
+      return nil
+    }
+    self = reason
+  }
+}
+
 extension Database {
   func chain(_ id: OriginalTransactionID, scopeID: Int64) throws -> StoredChain? {
-    try row(.findChain, [scopeID, id.stored]).map { try StoredChain($0) }
+    try row(.findChain, [scopeID, id.packed]).map { try StoredChain($0) }
   }
 
   func chain(rowID: Int64) throws -> StoredChain? {

@@ -6,24 +6,32 @@ import Testing
 
 @testable import SQLiteStore
 
-/// Indexes have the first eight characters of a token, and the number of an app transaction id. All
-/// identifiers here share that part with others.
+/// Indexes have the first five bytes of a packed token, and the last five of a packed id of an app
+/// transaction. Most identifiers here share that part with others.
 @Suite("Identifiers that are alike in an index")
 struct IdentifierPartsTests {
   private static let tokens: [AppAccountToken] = [
     "7e3fb204-2c8a-4d5f-9b1e-000000000001", "7e3fb204-2c8a-4d5f-9b1e-000000000002",
-    "7E3FB204-2C8A-4D5F-9B1E-000000000001", "7e3FB204-2c8a-4d5f-9b1e-000000000001", "7e3fb204",
+    "7E3FB204-2C8A-4D5F-9B1E-000000000001", "7E3FB204-2C8A-4D5F-9B1E-000000000002", "7e3fb204",
     "7e3fb20", "7e3fb204-", "7é3fb204", "7é3fb2045",
   ]
 
-  private static let appTransactions: [AppTransactionID] = [
-    "704512345678901234", "0704512345678901234", "00704512345678901234", " 704512345678901234",
-    "+704512345678901234", "704512345678901234.0", "704512345678901234x",
-    // The highest number of 64 bits, and what is more.
-    "9223372036854775807", "9223372036854775808", "99999999999999999999", "99999999999999999998",
-    // Xcode's, and what has no number.
-    "0", "00", "-0", "xcode", "Xcode", "é",
+  private static let appTransactions = alike + short
+
+  private static let alike: [AppTransactionID] = [
+    // With the same last ten digits.
+    "704512345678901234", "004512345678901234", "00704512345678901234", "5678901234",
+    // Odd numbers of digits.
+    "0704512345678901234", "9345678901234",
+    // Text.
+    " 704512345678901234", "+704512345678901234", "x01234", "xcode", "anxcode", "éxcode",
+    // Digits with the bytes of a text, and UUIDs.
+    "3031323334", "903031323334",
+    "7e3fb204-2c8a-4d5f-9b1e-000000000001", "0e3fb204-2c8a-4d5f-9b1e-000000000001",
   ]
+
+  /// What is shorter than a part.
+  private static let short: [AppTransactionID] = ["0", "00", "-0", "é"]
 
   /// A fact of a chain of its own for each identifier; the chains are numbered in this order.
   private let facts: [SignedFact]
@@ -47,6 +55,17 @@ struct IdentifierPartsTests {
     }
   }
 
+  @Test("Each identifier that is long enough shares its part with another")
+  func parts() {
+    let parts: [[ArraySlice<UInt8>]] = [
+      Self.tokens.map { PackedIdentifier.bytes(of: $0.rawValue).prefix(5) },
+      Self.alike.map { PackedIdentifier.bytes(of: $0.rawValue).suffix(5) },
+    ]
+    for parts in parts {
+      for part in parts { #expect(parts.count { $0 == part } > 1, "\(Array(part))") }
+    }
+  }
+
   private static func chain(_ index: Int) -> String { String(100 + index) }
 
   /// - Returns: what a statement finds for each identifier: tokens, then app transactions.
@@ -55,14 +74,14 @@ struct IdentifierPartsTests {
   {
     try await store.read { database in
       let scope = try #require(try database.scopeID(testScope))
-      let byTokens = try Self.tokens.map { id in
-        try database.rows(byToken, [scope, id.stored, id.stored]).map { $0[0] as String? }
-      }
-      return try byTokens
-        + Self.appTransactions.map { id in
-          try database.rows(byAppTransaction, [scope, id.stored, id.stored])
-            .map { $0[0] as String? }
+      func chains(_ statement: StoreStatement, _ id: DatabaseValue) throws -> [String?] {
+        try database.rows(statement, [scope, id, id]).map { row in
+          let chain: OriginalTransactionID? = try row.packedIdentifier(0)
+          return chain?.rawValue
         }
+      }
+      return try Self.tokens.map { try chains(byToken, $0.packed) }
+        + Self.appTransactions.map { try chains(byAppTransaction, $0.packed) }
     }
   }
 

@@ -15,6 +15,7 @@ struct OwnershipMigrationTests {
     let old = try SQLiteStore.open(at: path)
     try await OwnershipArchive.fill(old)
     await old.close()
+    try VersionFourteenFile.undo(at: path)
     let queue = try DatabaseQueue(path: path)
     try await queue.write { database in
       try database.execute(

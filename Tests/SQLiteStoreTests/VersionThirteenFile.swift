@@ -45,6 +45,12 @@ struct VersionThirteenFile {
             arguments: [payload.stored, id])
         }
       }
+      return file
+    }
+    try queue.close()
+    try VersionFourteenFile.undo(at: path)
+    let former = try DatabaseQueue(path: path)
+    try await former.write { database in
       // The indexes of version 13.
       try database.execute(
         sql: """
@@ -61,9 +67,8 @@ struct VersionThirteenFile {
             ON link_history (scope_id, app_transaction_id) WHERE app_transaction_id IS NOT NULL;
           PRAGMA user_version = 13;
           """)
-      return file
     }
-    try queue.close()
+    try former.close()
     return file
   }
 
