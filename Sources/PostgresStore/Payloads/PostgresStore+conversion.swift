@@ -118,6 +118,15 @@ private struct ConversionStep {
 
   /// - Returns: nil when another process converts, or all rest.
   func run() async throws -> Made? {
+    if let made = try await made() { return made }
+    // The pool would roll back too, but later: another node may have been refused by then.
+    _ = try await session.exchange(
+      [PostgresCommand(Self.rollback)], within: limits.exchangeTimeLimit)
+    return nil
+  }
+
+  /// - Returns: nil as for ``run()``, within an open transaction.
+  private func made() async throws -> Made? {
     let results = try await session.exchange(
       [
         PostgresCommand(Self.begin), PostgresCommand(PayloadStatements.tryConversionLock),
@@ -125,7 +134,6 @@ private struct ConversionStep {
           PayloadStatements.openConversions,
           [.int64(Int64(dictionary.number)), .bytes(dictionary.digest)]),
       ], within: limits.exchangeTimeLimit)
-    // Without a commit, the pool rolls back.
     guard try results[1].flag(0, 0) else { return nil }
     if results[2].count == 0 { return Made() }
     guard let open = try next(results[2]) else { return nil }
@@ -270,4 +278,5 @@ private struct ConversionStep {
   private static let begin = PostgresStatement(
     "BEGIN ISOLATION LEVEL READ COMMITTED", name: "begin")
   private static let commit = PostgresStatement("COMMIT", name: "commit")
+  private static let rollback = PostgresStatement("ROLLBACK", name: "roll_back_conversion")
 }
