@@ -153,7 +153,9 @@ struct WriteQueueTests {
         group.addTask {
           (number, await Self.failure(of: number, in: queue, by: start + .seconds(limit)))
         }
-        try? await eventually { queue.pendingCount == number + 1 }
+        try? await eventually {
+          queue.pendingCount == number + 1 && work.batches.count == 1
+        }
       }
       time.withLock { $0 += .seconds(10) }
       work.open()

@@ -206,13 +206,12 @@ struct NotificationTests {
 
   @Test func `the verdict is that of the inner payload, and the detail names its field`() throws {
     let twin = try Workshop.twin.sign(.transaction())
-    var altered = try workshop.sign(.transaction())
-    altered[altered.count - 5] ^= 1
+    let altered = withAlteredSignature(try workshop.sign(.transaction()))
     let wrongKey = try workshop.sign(
       header: Header(x5c: workshop.chain), key: Workshop.twin.authority.leaf.key)
     let table: [(String, Verdict)] = [
       (#""""#, .malformed), (#""a.b.c""#, .malformed), (quoted(twin), .untrustedChain),
-      (quoted(wrongKey), .invalidSignature),
+      (quoted(wrongKey), .invalidSignature), (quoted(altered), .invalidSignature),
       (quoted(try workshop.sign(.renewalInfo())), .malformed),
       (
         quoted(try workshop.sign(Payload.transaction().with("bundleId", #""com.example.other""#))),

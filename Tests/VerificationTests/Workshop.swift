@@ -108,6 +108,15 @@ extension VerificationPolicy {
   ])
 }
 
+/// A JWS with one bit or more of its signature changed, in a form that is right: another letter of
+/// base64url.
+func withAlteredSignature(_ jws: [UInt8]) -> [UInt8] {
+  var altered = jws
+  let place = jws.count - 20
+  altered[place] = UInt8(ascii: jws[place] == UInt8(ascii: "A") ? "B" : "A")
+  return altered
+}
+
 /// The verdict alone.
 func verdict(
   _ verifier: JWSVerifier, _ jws: [UInt8], as kind: SignedKind? = nil,

@@ -14,6 +14,8 @@ struct MemoryTests {
   private static let bound = 512 << 20
   /// How long the attacks go on. They reached 2.4 GB in 13 s.
   private static let duration = Duration.seconds(15)
+  /// How many other calls are answered meanwhile, at least.
+  private static let calls = 5
 
   private let bench: Bench
 
@@ -73,7 +75,8 @@ struct MemoryTests {
     var honest = 0
     let end = ContinuousClock.now + Self.duration
     var next = ContinuousClock.now
-    while ContinuousClock.now < end {
+    // On a slow machine a call takes seconds, as it waits for the requests before it.
+    while ContinuousClock.now < end || honest < Self.calls {
       for flood in floods { _ = flood.send(waitingFor: 5) }
       peak = max(peak, try server.residentMemory)
       if ContinuousClock.now >= next {
@@ -86,7 +89,6 @@ struct MemoryTests {
     }
     print("memory under attack: idle \(idle >> 20) MiB, peak \(peak >> 20) MiB, \(honest) calls")
     #expect(peak <= Self.bound)
-    #expect(honest >= 5)
     try await server.logged("the memory for calls is in use")
     withExtendedLifetime(floods) {}
     server.signal(SIGKILL)
