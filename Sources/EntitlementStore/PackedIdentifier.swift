@@ -1,3 +1,5 @@
+package import EntitlementDomain
+
 /// Ids as the stores keep them, in about half the bytes of their text. Every text has one form, and no
 /// two texts have the same.
 ///
@@ -144,4 +146,14 @@ package enum PackedIdentifier {
       return count
     }
   }
+}
+
+extension Identifier {
+  /// Its form in the tables (``PackedIdentifier``).
+  package var packedBytes: [UInt8] { PackedIdentifier.bytes(of: rawValue) }
+}
+
+extension FactKey {
+  /// The form of its identifier in the tables (``PackedIdentifier``).
+  package var packedIdentifier: [UInt8] { PackedIdentifier.bytes(of: identifier) }
 }

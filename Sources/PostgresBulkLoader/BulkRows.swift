@@ -65,7 +65,7 @@ struct BulkRows {
     for (fact, write) in changes.facts { try add(fact, write) }
     for case (let token, let row?) in changes.tokens {
       tables.row(.tokens) { text in
-        text.add(bytes: PackedIdentifier.bytes(of: token.token.rawValue))
+        text.add(bytes: token.token.packedBytes)
         text.add(row.account?.rawValue)
         text.add(Int64(row.state.rawValue))
         text.add(row.since?.rawValue)
@@ -132,16 +132,16 @@ struct BulkRows {
       text.add(precedence.isRevoked)
       text.add(precedence.isUpgraded)
       text.add(
-        bytes: write.hints.appTransactionID.map { PackedIdentifier.bytes(of: $0.rawValue) })
-      text.add(bytes: write.hints.appAccountToken.map { PackedIdentifier.bytes(of: $0.rawValue) })
-      text.add(bytes: write.hints.previousChain.map { PackedIdentifier.bytes(of: $0.rawValue) })
+        bytes: write.hints.appTransactionID.map(\.packedBytes))
+      text.add(bytes: write.hints.appAccountToken.map(\.packedBytes))
+      text.add(bytes: write.hints.previousChain.map(\.packedBytes))
       text.add(bytes: precedence.digest.bytes)
       text.add(bytes: signature)
       text.add(bytes: payload)
     }
     if fact.key.isListed(in: write.target) {
       tables.row(.transactions) { text in
-        text.add(bytes: PackedIdentifier.bytes(of: fact.key.identifier))
+        text.add(bytes: fact.key.packedIdentifier)
         text.add(bytes: target)
       }
     }
@@ -160,7 +160,7 @@ struct BulkRows {
     }
   }
 
-  /// - Parameter accounts: those that it is stored for in `account_events`.
+  /// - Parameter accounts: those that need a row in `account_events`.
   private mutating func add(
     _ write: LinkEventWrite, _ accounts: Set<AccountID>, position: Int64
   ) {

@@ -1,7 +1,7 @@
 extension Schema {
-  /// Version 15: ids as ``PackedIdentifier`` has them, and smaller indexes of hints. Tables are made anew,
-  /// since a column of a STRICT table keeps its type: filled in the order of their keys, with indexes
-  /// after. `packed_id` is a function of the program. Row ids stay.
+  /// Version 15: packed ids (``PackedIdentifier``), and smaller indexes of hints. A column of a STRICT
+  /// table keeps its type, so the tables are made anew. Each is filled in the order of its key, and gets
+  /// its indexes after that. `packed_id` is a function of the program. Row ids stay.
   static let version15 = """
     CREATE TABLE packed_facts (
       id INTEGER PRIMARY KEY,

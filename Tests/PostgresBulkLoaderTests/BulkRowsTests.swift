@@ -16,10 +16,6 @@ struct BulkRowsTests {
     "account_events", "changes",
   ]
 
-  private static func database(_ uri: String) throws -> String {
-    String(try #require(uri.split(separator: "?").first?.split(separator: "/").last))
-  }
-
   /// The rows of a table as JSON, in the order of their text. Numbers of the feed and of signers differ
   /// between databases: only which rows have none is compared.
   private static func rows(_ table: String, in database: String) throws -> [String] {
@@ -54,16 +50,19 @@ struct BulkRowsTests {
     }
     await store.close()
     for table in Self.tables {
-      let rows = try Self.rows(table, in: try Self.database(loaded))
-      let expected = try Self.rows(table, in: try Self.database(written))
+      let rows = try Self.rows(table, in: try EphemeralPostgres.databaseName(of: loaded))
+      let expected = try Self.rows(table, in: try EphemeralPostgres.databaseName(of: written))
       #expect(rows.count == expected.count, "\(table)")
       for (row, other) in zip(rows, expected) where row != other {
         #expect(row == other, "\(table)")
         break
       }
     }
-    #expect(try Self.rows("facts", in: try Self.database(loaded)).count > customers.count)
-    #expect(try Self.rows("transactions", in: try Self.database(loaded)).count > 0)
+    #expect(
+      try Self.rows("facts", in: try EphemeralPostgres.databaseName(of: loaded)).count
+        > customers.count)
+    #expect(
+      try Self.rows("transactions", in: try EphemeralPostgres.databaseName(of: loaded)).count > 0)
   }
 }
 

@@ -13,7 +13,7 @@ struct DamageTests {
   func page() async throws {
     let cluster = try EphemeralPostgres.start()
     let connection = try await cluster.makeMigratedDatabase()
-    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
+    let name = try EphemeralPostgres.databaseName(of: connection)
     let store = try await TestDatabases.open(connection)
     try await store.submit("1", "1", by: "alice")
     try cluster.execute("CHECKPOINT")
@@ -21,7 +21,7 @@ struct DamageTests {
       """
       SELECT pg_relation_filepath(oid) FROM pg_class
       WHERE relname ~ '^facts_[0-7]$' AND pg_relation_size(oid) > 0
-      """, database: String(name)
+      """, database: name
     ).split(separator: "\n")
     #expect(files.count == 1)
     try cluster.stop()

@@ -24,13 +24,12 @@ struct ErasureTests {
       try await sample.write(150, atOnce: 3)
       let names = try await sample.deleteMoving()
       await store.close()
-      let database = try #require(
-        connection.split(separator: "?").first?.split(separator: "/").last)
+      let database = try EphemeralPostgres.databaseName(of: connection)
       for table in Self.tables {
         for name in names {
           let rows = try TestDatabases.cluster.get().execute(
             "SELECT count(*) FROM \(table) WHERE \(table)::text LIKE '%\(name.rawValue)%'",
-            database: String(database))
+            database: database)
           #expect(Int(rows.filter(\.isNumber)) == 0, "\(name) in \(table)")
         }
       }

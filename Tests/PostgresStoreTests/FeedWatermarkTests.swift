@@ -46,7 +46,7 @@ struct FeedWatermarkTests {
     options.settings = ["max_prepared_transactions": "4"]
     let cluster = try EphemeralPostgres.start(options)
     let connection = try await cluster.makeMigratedDatabase()
-    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
+    let name = try EphemeralPostgres.databaseName(of: connection)
     let store = try await TestDatabases.open(connection)
     try cluster.execute(
       "BEGIN; SELECT pg_current_xact_id(); PREPARE TRANSACTION 'elsewhere'", database: "postgres")
@@ -63,7 +63,7 @@ struct FeedWatermarkTests {
           1, 'late'
         FROM meta, scopes;
       PREPARE TRANSACTION 'here'
-      """, database: String(name))
+      """, database: name)
     for (number, account) in ["bob", "carol"].enumerated() {
       let later = try await store.submit(
         "\(number + 2)", "\(number + 2)", by: AccountID(account)
@@ -78,7 +78,7 @@ struct FeedWatermarkTests {
     let start = try await store.followerCursor()
     #expect(start.position == first)
     #expect(start.latest == told.cursor.latest)
-    try cluster.execute("COMMIT PREPARED 'here'", database: String(name))
+    try cluster.execute("COMMIT PREPARED 'here'", database: name)
     for cursor in [told.cursor, start] {
       let last = try await store.changedCustomers(since: cursor)
       #expect(last.subjects == [.account(StoreSample.scope, "late")])
@@ -104,7 +104,7 @@ struct FeedWatermarkTests {
   @Test("Sequence numbers keep growing in a database that was restored into a newer server")
   func restored() async throws {
     let connection = try await TestDatabases.make()
-    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
+    let name = try EphemeralPostgres.databaseName(of: connection)
     let store = try await TestDatabases.open(connection)
     let revision = try await store.submit("1", "1", by: "alice").customers[0].revision
     await store.close()
@@ -115,7 +115,7 @@ struct FeedWatermarkTests {
       UPDATE changes SET sequence = sequence + \(shift);
       UPDATE accounts SET revision = revision + \(shift);
       UPDATE links SET revision = revision + \(shift) WHERE revision > 0
-      """, database: String(name))
+      """, database: name)
     let nodes = [
       try await TestDatabases.open(connection), try await TestDatabases.open(connection),
     ]

@@ -13,7 +13,7 @@ struct InterningTests {
     arguments: ["headers", "scopes"])
   func lostConnection(table: String) async throws {
     let connection = try await TestDatabases.make()
-    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
+    let name = try EphemeralPostgres.databaseName(of: connection)
     let cluster = try TestDatabases.cluster.get()
     let store = try await TestDatabases.open(connection)
     let blocker = try await OpenTransaction(connection, "LOCK TABLE \(table) IN EXCLUSIVE MODE")
@@ -28,7 +28,7 @@ struct InterningTests {
     await blocker.end()
     #expect(try await receipt.dispositions == [.added])
     #expect(try await store.submit("2", "2", by: "alice").dispositions == [.added])
-    #expect(try cluster.execute("SELECT count(*) FROM \(table)", database: String(name)) == "1")
+    #expect(try cluster.execute("SELECT count(*) FROM \(table)", database: name) == "1")
     await store.close()
   }
 

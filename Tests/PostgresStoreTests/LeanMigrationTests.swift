@@ -101,8 +101,7 @@ struct LeanMigrationTests {
   func migration() async throws {
     let cluster = try TestDatabases.cluster.get()
     let connection = try await TestDatabases.make()
-    let database = String(
-      try #require(connection.split(separator: "?").first?.split(separator: "/").last))
+    let database = try EphemeralPostgres.databaseName(of: connection)
     func value(_ sql: String) throws -> String { try cluster.execute(sql, database: database) }
 
     var random = SeededRandom(for: "lean migration")
@@ -169,8 +168,7 @@ struct LeanMigrationTests {
   func packedIdentifiers() async throws {
     let cluster = try TestDatabases.cluster.get()
     let connection = try await TestDatabases.make()
-    let database = String(
-      try #require(connection.split(separator: "?").first?.split(separator: "/").last))
+    let database = try EphemeralPostgres.databaseName(of: connection)
     _ = try cluster.execute(Self.undo, database: database)
     var random = SeededRandom(for: "packed ids")
     let texts = Self.identifiers(&random).sorted()
@@ -236,8 +234,7 @@ struct LeanMigrationTests {
   func privileges() async throws {
     let cluster = try TestDatabases.cluster.get()
     let connection = try await TestDatabases.make()
-    let database = String(
-      try #require(connection.split(separator: "?").first?.split(separator: "/").last))
+    let database = try EphemeralPostgres.databaseName(of: connection)
     func value(_ sql: String) throws -> String {
       try cluster.execute(sql, database: database).trimmingCharacters(in: .whitespacesAndNewlines)
     }
@@ -290,8 +287,7 @@ struct LeanMigrationTests {
   func reader() async throws {
     let cluster = try TestDatabases.cluster.get()
     let connection = try await TestDatabases.make()
-    let database = String(
-      try #require(connection.split(separator: "?").first?.split(separator: "/").last))
+    let database = try EphemeralPostgres.databaseName(of: connection)
     _ = try cluster.execute(Self.undo, database: database)
     let pool = try PostgresPool.forMigration(connection)
     let status = try await pool.withSession(within: .seconds(60)) { session in
@@ -324,8 +320,7 @@ struct LeanMigrationTests {
   func formerWriter() async throws {
     let cluster = try TestDatabases.cluster.get()
     let connection = try await TestDatabases.make()
-    let database = String(
-      try #require(connection.split(separator: "?").first?.split(separator: "/").last))
+    let database = try EphemeralPostgres.databaseName(of: connection)
     let refusal = #expect(throws: (any Error).self) {
       try cluster.execute(
         "INSERT INTO commit_tokens (token, base, writer_schema) VALUES ('\\x01', 0, 12)",

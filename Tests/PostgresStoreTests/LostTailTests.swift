@@ -176,9 +176,9 @@ private struct Pair {
     options.isDurable = false
     let primary = try EphemeralPostgres.start(options)
     let connection = try await primary.makeMigratedDatabase()
-    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
+    let name = try EphemeralPostgres.databaseName(of: connection)
     return Pair(
-      primary: primary, standby: try primary.makeStandby(options), database: String(name))
+      primary: primary, standby: try primary.makeStandby(options), database: name)
   }
 
   /// Connects to the server that accepts writes.

@@ -22,8 +22,7 @@ struct OwnershipMigrationTests {
   func ownership() async throws {
     let cluster = try TestDatabases.cluster.get()
     let connection = try await TestDatabases.make()
-    let database = String(
-      try #require(connection.split(separator: "?").first?.split(separator: "/").last))
+    let database = try EphemeralPostgres.databaseName(of: connection)
     let old = try await TestDatabases.open(connection)
     try await OwnershipArchive.fill(old)
     await old.close()

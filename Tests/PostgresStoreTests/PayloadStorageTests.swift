@@ -20,8 +20,7 @@ struct PayloadStorageTests {
   init() async throws {
     cluster = try TestDatabases.cluster.get()
     connection = try await TestDatabases.make()
-    database = String(
-      try #require(connection.split(separator: "?").first?.split(separator: "/").last))
+    database = try EphemeralPostgres.databaseName(of: connection)
   }
 
   private func execute(_ sql: String) throws -> String {

@@ -16,9 +16,9 @@ struct ReplicaTests {
     let primary = try EphemeralPostgres.start(options)
     let connection = try await primary.makeMigratedDatabase()
     let standby = try primary.makeStandby(options)
-    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
+    let name = try EphemeralPostgres.databaseName(of: connection)
     let store = try await TestDatabases.open(
-      connection, replicas: [standby.connectionString(database: String(name))])
+      connection, replicas: [standby.connectionString(database: name)])
     let receipt = try await store.submit("1", "1", by: "alice")
     let position = receipt.customers[0].revision
     // The standby catches up.
@@ -38,7 +38,7 @@ struct ReplicaTests {
     }
 
     // The standby stops replaying, so later writes are missing there.
-    try standby.execute("SELECT pg_wal_replay_pause()", database: String(name))
+    try standby.execute("SELECT pg_wal_replay_pause()", database: name)
     let later = try await store.submit("2", "1", by: "alice").customers[0].revision
     let passed = store.statistics.replicaFallbacks
     let old = try await store.customer(
@@ -120,10 +120,10 @@ struct ReplicaTests {
     options.isDurable = false
     let primary = try EphemeralPostgres.start(options)
     let connection = try await primary.makeMigratedDatabase()
-    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
+    let name = try EphemeralPostgres.databaseName(of: connection)
     let standbys = try (0..<count).map { _ in try primary.makeStandby(options) }
     let store = try await TestDatabases.open(
-      connection, replicas: standbys.map { $0.connectionString(database: String(name)) })
+      connection, replicas: standbys.map { $0.connectionString(database: name) })
     // The primary runs as long as its object is retained.
     return (store, standbys + [primary], String(name))
   }

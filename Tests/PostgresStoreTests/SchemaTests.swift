@@ -21,8 +21,7 @@ struct SchemaTests {
   init() throws {
     cluster = try TestDatabases.cluster.get()
     connection = try cluster.makeDatabase()
-    database = String(
-      try #require(connection.split(separator: "?").first?.split(separator: "/").last))
+    database = try EphemeralPostgres.databaseName(of: connection)
   }
 
   @Test("An empty database has no version; a dry run only reports what would be applied")

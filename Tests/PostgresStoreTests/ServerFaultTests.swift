@@ -75,7 +75,7 @@ struct ServerFaultTests {
   @Test("A read-only server is unavailable")
   func readOnly() async throws {
     let connection = try await TestDatabases.make()
-    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
+    let name = try EphemeralPostgres.databaseName(of: connection)
     let first = try await TestDatabases.open(connection)
     try await first.submit("1", "1", by: "alice")
     await first.close()

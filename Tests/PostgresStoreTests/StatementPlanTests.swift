@@ -25,9 +25,9 @@ struct StatementPlanTests {
   /// A database with enough customers that the planner prefers indexes.
   private static let database = Task { () throws -> String in
     let connection = try await TestDatabases.make()
-    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
-    try TestDatabases.cluster.get().execute(filling, database: String(name))
-    return String(name)
+    let name = try EphemeralPostgres.databaseName(of: connection)
+    try TestDatabases.cluster.get().execute(filling, database: name)
+    return name
   }
 
   @Test("Every statement finds its rows by an index, for any parameters", arguments: statements)

@@ -47,9 +47,6 @@ enum TestDatabases {
   private static let free = Mutex<[String]>([])
 
   private static func empty(_ connection: String) throws {
-    guard let name = connection.split(separator: "?").first?.split(separator: "/").last else {
-      return
-    }
     try cluster.get().execute(
       """
       DO $$
@@ -69,7 +66,7 @@ enum TestDatabases {
           next_step_at = 0, ended_at = 0;
       END
       $$
-      """, database: String(name))
+      """, database: EphemeralPostgres.databaseName(of: connection))
   }
 
   static func open(

@@ -145,10 +145,10 @@ private struct Servers {
     options.isDurable = false
     let primary = try EphemeralPostgres.start(options)
     let connection = try await primary.makeMigratedDatabase()
-    let name = try #require(connection.split(separator: "?").first?.split(separator: "/").last)
+    let name = try EphemeralPostgres.databaseName(of: connection)
     return Servers(
       primary: primary, standbys: try (0..<count).map { _ in try primary.makeStandby(options) },
-      database: String(name))
+      database: name)
   }
 
   /// Connects to the server that accepts writes.

@@ -18,8 +18,7 @@ struct VersionMigrationTests {
   init() async throws {
     cluster = try TestDatabases.cluster.get()
     connection = try await TestDatabases.make()
-    database = String(
-      try #require(connection.split(separator: "?").first?.split(separator: "/").last))
+    database = try EphemeralPostgres.databaseName(of: connection)
   }
 
   /// Stores notifications, then takes the database back to schema version 1.

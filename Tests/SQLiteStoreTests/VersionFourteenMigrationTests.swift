@@ -78,6 +78,15 @@ struct VersionFourteenMigrationTests {
     }
   }
 
+  /// Makes a file of version 14, on which references are not checked.
+  private func fileWithOneFact() async throws -> DatabaseQueue {
+    let store = try SQLiteStore.open(at: path)
+    try await store.submit(testFact(1))
+    await store.close()
+    try VersionFourteenFile.undo(at: path)
+    return try DatabaseQueue(path: path, configuration: VersionFourteenFile.withoutReferences)
+  }
+
   /// All rows of the tables that the migration makes anew, and their indexes.
   private func contents() throws -> [String: [Row]] {
     let queue = try DatabaseQueue(path: path)
@@ -215,12 +224,7 @@ struct VersionFourteenMigrationTests {
 
   @Test("A row that refers to one that is not there stops the migration, and nothing has changed")
   func danglingReference() async throws {
-    let store = try SQLiteStore.open(at: path)
-    try await store.submit(testFact(1))
-    await store.close()
-    try VersionFourteenFile.undo(at: path)
-    let queue = try DatabaseQueue(
-      path: path, configuration: VersionFourteenFile.withoutReferences)
+    let queue = try await fileWithOneFact()
     try await queue.write { try $0.execute(sql: "UPDATE facts SET chain_id = 77") }
     try queue.close()
     let before = try contents()
@@ -235,12 +239,7 @@ struct VersionFourteenMigrationTests {
 
   @Test("References are checked again after a migration, and after one that was refused")
   func references() async throws {
-    let store = try SQLiteStore.open(at: path)
-    try await store.submit(testFact(1))
-    await store.close()
-    try VersionFourteenFile.undo(at: path)
-    let queue = try DatabaseQueue(
-      path: path, configuration: VersionFourteenFile.withoutReferences)
+    let queue = try await fileWithOneFact()
     try queue.inDatabase { database in
       func isChecked() throws -> Bool {
         try Bool.fetchOne(database, sql: "PRAGMA foreign_keys") == true

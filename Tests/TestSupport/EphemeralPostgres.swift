@@ -105,6 +105,14 @@ package final class EphemeralPostgres: Sendable {
     return connectionString(database: name)
   }
 
+  /// The name of the database of a connection string in the form of a URI.
+  package static func databaseName(of connection: String) throws -> String {
+    guard let name = connection.split(separator: "?").first?.split(separator: "/").last else {
+      throw EphemeralPostgresError("a connection string has no database")
+    }
+    return String(name)
+  }
+
   /// Runs SQL with `psql`.
   ///
   /// - Returns: the rows, with `|` between columns.

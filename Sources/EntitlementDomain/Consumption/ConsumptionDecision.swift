@@ -13,7 +13,7 @@ package enum ConsumptionCause: Int, Hashable, Sendable, CaseIterable {
   case purchaseRevoked = 5
   /// The purchase was not known until the deadline.
   case purchaseUnknown = 6
-  /// At the deadline the purchase belonged to no account, so there was nobody to consent.
+  /// At the deadline the purchase belonged to no account, so no account could have consented.
   case ownerUnknown = 7
   /// The backend stated no percentage until the deadline, which the policy requires.
   case percentageMissing = 8

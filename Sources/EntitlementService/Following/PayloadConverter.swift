@@ -2,9 +2,9 @@ package import EntitlementStore
 package import Logging
 import Synchronization
 
-/// Compresses stored payloads in the background: those that former versions of the program stored, and
-/// all again after `entitlectl database train-dictionary --convert`. Several nodes may run it. One of
-/// them converts at a time.
+/// Compresses stored payloads in the background. These are the payloads of former versions of the
+/// program; and all payloads, after `entitlectl database train-dictionary --convert`. Several nodes may
+/// run it. One of them converts at a time.
 package final class PayloadConverter: Sendable {
   /// The payloads of one step.
   package static let stepSize = 200

@@ -271,7 +271,7 @@ extension CustomerSelector {
     case .account(let id): [.int64(scope), .text(id.rawValue)]
     case .originalTransaction(let id):
       [.int64(scope), .bytes(LinkTarget.chain(id).stored)]
-    case .transaction(let id): [.int64(scope), .bytes(PackedIdentifier.bytes(of: id.rawValue))]
+    case .transaction(let id): [.int64(scope), .bytes(id.packedBytes)]
     case .appTransaction(let id):
       [
         .int64(scope), .bytes(LinkTarget.appTransaction(id).stored),
@@ -280,7 +280,7 @@ extension CustomerSelector {
       ]
     case .appAccountToken(let token):
       [
-        .int64(scope), .bytes(PackedIdentifier.bytes(of: token.rawValue)),
+        .int64(scope), .bytes(token.packedBytes),
         .bytes(LinkHint.token(token).stored(isSigned: true)),
       ]
     }

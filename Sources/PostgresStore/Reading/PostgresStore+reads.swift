@@ -139,7 +139,7 @@ extension PostgresStore {
     guard let scopeID = try await scopes.id(of: scope) else { return [] }
     // No bytes sort before every token.
     let page: [PostgresValue] = [
-      .bytes(after.map { PackedIdentifier.bytes(of: $0.rawValue) } ?? []),
+      .bytes(after.map(\.packedBytes) ?? []),
       .int64(Int64(max(0, limit))),
     ]
     guard let account else {
@@ -160,7 +160,7 @@ extension PostgresStore {
         ReadStatements.signedFact,
         [
           .int64(scopeID), .int64(Int64(key.kind.rawValue)),
-          .bytes(PackedIdentifier.bytes(of: key.identifier)),
+          .bytes(key.packedIdentifier),
         ])
       guard rows.count > 0 else { return nil }
       let vault = dictionaries.vault

@@ -57,8 +57,8 @@ extension LedgerChanges {
     return events
   }
 
-  /// The accounts of an event that it is stored for in `account_events`: those that do not have its
-  /// target. The events of a target that an account has are found by the target.
+  /// The accounts of an event that need a row in `account_events`: those that do not have the target.
+  /// An account that has the target finds the event by it.
   package func formerAccounts(of write: LinkEventWrite) -> Set<AccountID> {
     Set([write.event.from, write.event.to].compactMap(\.self))
       .subtracting([links[write.target]?.row.account].compactMap(\.self))

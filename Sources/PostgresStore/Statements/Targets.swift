@@ -125,7 +125,7 @@ extension FactKey {
   package func stored(in target: LinkTarget) -> [UInt8] {
     // Bytes, as SQL compares: equal strings may differ in them.
     identifier.utf8.elementsEqual(target.identifier.utf8)
-      ? [] : PackedIdentifier.bytes(of: identifier)
+      ? [] : packedIdentifier
   }
 
   /// Whether a fact in a target has a row in `transactions`: a transaction that is not in the chain that

@@ -14,6 +14,8 @@ struct ChangeWriter {
   let headers: HeaderIDs
   /// The bytes to store of a payload or document, and for a notification its header.
   let stored: (_ payload: [UInt8], _ header: [UInt8]?) -> [UInt8]
+  /// The events that are kept with their links.
+  let plainEvents: [ScopedTarget: PlainLinkEvent]
   private(set) var commands: [PostgresCommand] = []
 
   /// - Throws: ``StoreError/Code/internalFault`` when there are more changes than sequence numbers,
@@ -27,6 +29,7 @@ struct ChangeWriter {
     self.scopes = scopes
     self.headers = headers
     self.stored = stored
+    plainEvents = changes.plainLinkEvents
     guard
       max(changes.changes.count, changes.linkEvents.count)
         <= FeedNumbers.maximumChangesOfTransaction
@@ -80,7 +83,7 @@ struct ChangeWriter {
         added.add(row)
         if fact.key.isListed(in: write.target) {
           addedTransactions.add(
-            scope, PackedIdentifier.bytes(of: fact.key.identifier), write.target.stored)
+            scope, fact.key.packedIdentifier, write.target.stored)
         }
         continue
       }
@@ -89,9 +92,9 @@ struct ChangeWriter {
       moved.add(scope, stored.stored, kind, fact.key.stored(in: stored))
       if fact.key.isListed(in: write.target) {
         movedTransactions.add(
-          scope, PackedIdentifier.bytes(of: fact.key.identifier), write.target.stored)
+          scope, fact.key.packedIdentifier, write.target.stored)
       } else if fact.key.isListed(in: stored) {
-        returnedTransactions.add(scope, PackedIdentifier.bytes(of: fact.key.identifier))
+        returnedTransactions.add(scope, fact.key.packedIdentifier)
       }
     }
     if !documents.isEmpty {
@@ -184,144 +187,6 @@ struct ChangeWriter {
     if digests.isEmpty { return }
     add(WriteStatements.lockDocuments, [.byteStrings(digests)])
     add(WriteStatements.deleteDocuments, [.byteStrings(digests)])
-  }
-
-  // MARK: Links and accounts
-
-  private mutating func addLinks() {
-    let changed = linksThatLoseTheirEvent
-    addFormerEvents(of: changed)
-    let events = changes.plainLinkEvents
-    for isNew in [true, false] {
-      let writes = changes.links.filter { $0.value.isNew == isNew }
-      add(
-        isNew ? WriteStatements.addLinks : WriteStatements.writeLinks,
-        [
-          .int64s(writes.map { scopes[$0.key.scope] }),
-          .byteStrings(writes.map(\.key.target.stored)),
-          .texts(writes.map(\.value.row.account?.rawValue)),
-          .bools(writes.map(\.value.row.isUnsigned)), .bools(writes.map(\.value.row.isDetached)),
-          .bools(writes.map(\.value.row.isFormerChain)),
-          .int64s(writes.map { Int64($0.value.row.standing.rawValue) }),
-          .int64s(writes.map(\.value.changedAt.rawValue)),
-          .int64s(writes.map(\.value.row.revision)),
-          .int64s(writes.map { $0.value.changeOrdinal.map(Int64.init) }),
-          .int64s(writes.map { events[$0.key].map { Int64($0.place) } }),
-          .int64s(
-            writes.map { target, _ in
-              events[target]?.reason
-                ?? (isNew || changed.contains(target) ? nil : WriteStatements.keptEvent)
-            }),
-        ], count: writes.count)
-    }
-  }
-
-  /// The stored links whose ``PlainLinkEvent``, if they have one, ends with these changes: another event
-  /// follows, or its account or moment changes.
-  private var linksThatLoseTheirEvent: Set<ScopedTarget> {
-    var targets = Set(changes.linkEvents.map(\.target))
-    for (target, write) in changes.links
-    where write.changeOrdinal != nil || write.storedAccount != write.row.account {
-      targets.insert(target)
-    }
-    return targets.filter { changes.links[$0]?.isNew == false }
-  }
-
-  /// Stores the earlier events of changed links where they are found without the links. Runs before
-  /// the links change, and before accounts are erased from the events.
-  private mutating func addFormerEvents(of changed: Set<ScopedTarget>) {
-    var moved = Columns2<[UInt8]>()
-    var left = Columns3<String, [UInt8]>()
-    for target in changed {
-      // Without an account, all its events are in `link_events`, and no account has it.
-      guard let write = changes.links[target], let account = write.storedAccount else { continue }
-      let scope = scopes[target.scope]
-      moved.add(scope, target.target.stored)
-      if account != write.row.account
-        || changes.erasedAccounts.contains(ScopedAccount(target.scope, account))
-      {
-        left.add(scope, account.rawValue, target.target.stored)
-      }
-    }
-    add(WriteStatements.moveLinkEvents, moved.values, count: moved.count)
-    add(WriteStatements.keepAccountEvents, left.values, count: left.count)
-  }
-
-  /// The targets that accounts get and lose.
-  private func movedTargets() -> [ScopedAccount: (gained: [[UInt8]], lost: [[UInt8]])] {
-    var moved: [ScopedAccount: (gained: [[UInt8]], lost: [[UInt8]])] = [:]
-    for (target, write) in changes.links where write.storedAccount != write.row.account {
-      let stored = target.target.stored
-      if let account = write.storedAccount {
-        moved[ScopedAccount(target.scope, account), default: ([], [])].lost.append(stored)
-      }
-      if let account = write.row.account {
-        moved[ScopedAccount(target.scope, account), default: ([], [])].gained.append(stored)
-      }
-    }
-    return moved
-  }
-
-  private mutating func addAccounts() {
-    // The row of an account is written once where the account only gets targets.
-    var moved = movedTargets()
-    var gained: [ScopedAccount: String] = [:]
-    for account in changes.accounts.keys {
-      guard let targets = moved[account], targets.lost.isEmpty else { continue }
-      moved[account] = nil
-      gained[account] = Targets.array(targets.gained)
-    }
-    for isNew in [true, false] {
-      let writes = changes.accounts.filter { $0.value.isNew == isNew }
-      add(
-        isNew ? WriteStatements.addAccounts : WriteStatements.writeAccounts,
-        [
-          .int64s(writes.map { scopes[$0.key.scope] }), .texts(writes.map(\.key.id.rawValue)),
-          .texts(writes.map(\.value.row.mergedInto?.rawValue)),
-          .bools(writes.map(\.value.row.isDeleted)),
-          .int64s(writes.map { Int64($0.value.row.claims) }),
-          .int64s(writes.map(\.value.row.claimsSince?.rawValue)),
-          .int64s(writes.map { Int64($0.value.row.chains) }),
-          .int64s(writes.map(\.value.changedAt.rawValue)),
-          .int64s(writes.map(\.value.row.revision)),
-          .int64s(writes.map { $0.value.changeOrdinal.map(Int64.init) }),
-          .texts(writes.map { gained[$0.key] ?? Targets.array([]) }),
-        ], count: writes.count)
-    }
-    // After the accounts, whose rows may be new again.
-    let others = Array(moved)
-    add(
-      WriteStatements.moveAccountTargets,
-      [
-        .int64s(others.map { scopes[$0.key.scope] }), .texts(others.map(\.key.id.rawValue)),
-        .texts(others.map { Targets.array($0.value.gained) }),
-        .texts(others.map { Targets.array($0.value.lost) }),
-      ], count: others.count)
-  }
-
-  private mutating func addTokens() {
-    var written: [Bool: [(token: ScopedToken, row: TokenRow)]] = [:]
-    var gone = Columns2<[UInt8]>()
-    for (token, row) in changes.tokens {
-      if let row {
-        written[rows.tokens[token] == nil, default: []].append((token, row))
-      } else {
-        gone.add(scopes[token.scope], PackedIdentifier.bytes(of: token.token.rawValue))
-      }
-    }
-    for (isNew, tokens) in written {
-      add(
-        isNew ? WriteStatements.addTokens : WriteStatements.writeTokens,
-        [
-          .int64s(tokens.map { scopes[$0.token.scope] }),
-          .byteStrings(tokens.map { PackedIdentifier.bytes(of: $0.token.token.rawValue) }),
-          .texts(tokens.map(\.row.account?.rawValue)),
-          .int64s(tokens.map { Int64($0.row.state.rawValue) }), .texts(tokens.map(\.row.author)),
-          .texts(tokens.map(\.row.note)), .int64s(tokens.map(\.row.since?.rawValue)),
-          .texts(tokens.map(\.row.onBehalfOf)),
-        ], count: tokens.count)
-    }
-    add(WriteStatements.deleteTokens, gone.values, count: gone.count)
   }
 
   // MARK: Grants
@@ -435,49 +300,6 @@ struct ChangeWriter {
         .texts(consents.map(\.consent.onBehalfOf)), .texts(consents.map(\.consent.note)),
       ], count: consents.count)
     add(ConsumptionStatements.deleteConsents, gone.values, count: gone.count)
-  }
-
-  private mutating func addLinkEvents() {
-    let erased = Array(changes.erasedAccounts)
-    if !erased.isEmpty {
-      // Before the events of this transaction are inserted: the account may be named again after
-      // its deletion.
-      add(
-        WriteStatements.eraseAccounts,
-        [.int64s(erased.map { scopes[$0.scope] }), .texts(erased.map(\.id.rawValue))])
-      add(
-        ImportStatements.erase,
-        [.int64s(erased.map { scopes[$0.scope] }), .texts(erased.map(\.id.rawValue))])
-    }
-    var writes: [(place: Int64, write: LinkEventWrite)] = []
-    var places: [Int64?] = []
-    var accounts = Columns3<String, [UInt8]>()
-    let plainEvents = changes.plainLinkEvents
-    for (index, write) in changes.linkEvents.enumerated() {
-      // Kept with the link, whose account it names.
-      if plainEvents[write.target]?.place == index + 1 { continue }
-      writes.append((Int64(index) + 1, write))
-      for account in changes.formerAccounts(of: write) {
-        places.append(Int64(index) + 1)
-        accounts.add(scopes[write.target.scope], account.rawValue, write.target.target.stored)
-      }
-    }
-    let events = writes.map(\.write.event)
-    let targets = writes.map(\.write.target)
-    add(
-      WriteStatements.writeLinkEvents,
-      [
-        .int64s(writes.map(\.place)), .int64s(targets.map { scopes[$0.scope] }),
-        .byteStrings(targets.map(\.target.stored)),
-        .int64s(events.map(\.at.rawValue)), .texts(events.map(\.from?.rawValue)),
-        .texts(events.map(\.to?.rawValue)), .bools(events.map(\.isFromErased)),
-        .bools(events.map(\.isToErased)), .texts(events.map(\.reason.rawValue)),
-        .texts(events.map(\.author)), .texts(events.map(\.note)),
-        .texts(events.map(\.onBehalfOf)),
-      ], count: writes.count)
-    add(
-      WriteStatements.writeAccountEvents, [.int64s(places)] + accounts.values,
-      count: accounts.count)
   }
 
   private mutating func addChanges() throws(StoreError) {

@@ -124,9 +124,9 @@ struct FactColumns {
     revoked.append(precedence.isRevoked)
     upgraded.append(precedence.isUpgraded)
     appTransactions.append(
-      write.hints.appTransactionID.map { PackedIdentifier.bytes(of: $0.rawValue) })
-    tokens.append(write.hints.appAccountToken.map { PackedIdentifier.bytes(of: $0.rawValue) })
-    previousChains.append(write.hints.previousChain.map { PackedIdentifier.bytes(of: $0.rawValue) })
+      write.hints.appTransactionID.map(\.packedBytes))
+    tokens.append(write.hints.appAccountToken.map(\.packedBytes))
+    previousChains.append(write.hints.previousChain.map(\.packedBytes))
     digests.append(precedence.digest.bytes)
     signatures.append(row.signature)
     documents.append(row.document?.bytes)

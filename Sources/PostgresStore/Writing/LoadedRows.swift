@@ -188,7 +188,7 @@ struct RowLoader {
       LoadStatements.standingFacts, facts,
       [
         .int64s(facts.map { scopes[$0.scope] }), .int64s(facts.map { Int64($0.key.kind.rawValue) }),
-        .byteStrings(facts.map { PackedIdentifier.bytes(of: $0.key.identifier) }),
+        .byteStrings(facts.map(\.key.packedIdentifier)),
       ]
     ) { [vault] result, row, fact, rows throws(StoreError) in
       let precedence = FactPrecedence(
@@ -234,7 +234,7 @@ struct RowLoader {
       LoadStatements.tokens, tokens,
       [
         .int64s(tokens.map { scopes[$0.scope] }),
-        .byteStrings(tokens.map { PackedIdentifier.bytes(of: $0.token.rawValue) }),
+        .byteStrings(tokens.map(\.token.packedBytes)),
       ]
     ) { result, row, token, rows throws(StoreError) in
       rows.tokens[token] = try result.tokenRow(row, 1)

@@ -93,7 +93,7 @@ struct RowLocks {
       .int64s(accounts.map { scopes[$0.scope] }), .texts(accounts.map(\.id.rawValue)),
       .int64s(targets.map { scopes[$0.scope] }), .byteStrings(targets.map(\.target.stored)),
       .int64s(tokens.map { scopes[$0.scope] }),
-      .byteStrings(tokens.map { PackedIdentifier.bytes(of: $0.token.rawValue) }),
+      .byteStrings(tokens.map(\.token.packedBytes)),
       .int64s(grants.map { scopes[$0.scope] }), .texts(grants.map(\.id.rawValue)),
     ]
   }

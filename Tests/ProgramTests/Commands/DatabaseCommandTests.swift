@@ -146,9 +146,9 @@ struct DatabaseCommandTests {
     #expect(try current.document(JSONTree.self) == after)
 
     // As an interrupted run leaves it.
-    let name = try #require(url.split(separator: "?").first?.split(separator: "/").last)
+    let name = try EphemeralPostgres.databaseName(of: url)
     try EphemeralPostgres.shared.execute(
-      "UPDATE meta SET versions_added_through = ''", database: String(name))
+      "UPDATE meta SET versions_added_through = ''", database: name)
     let interrupted = try await run("status")
     #expect(interrupted.exit == .code(1))
     #expect(interrupted.errors.contains("entitlectl database migrate"))
@@ -185,7 +185,7 @@ struct DatabaseCommandTests {
     "A dictionary is tried, trained, and listed", .enabled(if: EphemeralPostgres.isAvailable))
   func training() async throws {
     let url = try EphemeralPostgres.shared.makeDatabase()
-    let name = try #require(url.split(separator: "?").first?.split(separator: "/").last)
+    let name = try EphemeralPostgres.databaseName(of: url)
     func run(_ arguments: String..., output: String = "json") async throws -> ProgramRun {
       try await ProgramRun.of(
         .entitlectl, ["database"] + arguments + ["--output", output],
@@ -205,7 +205,7 @@ struct DatabaseCommandTests {
         '{"transactionId":"' || i || '","productId":"com.example.reader.gold.' || i % 7
           || '","storefront":"' || md5(i::text) || '","type":"Auto-Renewable Subscription"}',
         'UTF8') AS payload) made
-      """, database: String(name))
+      """, database: name)
 
     let tried = try await run("train-dictionary", "--dry-run", "--samples", "600")
     #expect(tried.exit == .code(0))

@@ -89,7 +89,7 @@ struct LoadPrepareTests {
     "An interrupted load of a database is continued", .enabled(if: EphemeralPostgres.isAvailable))
   func resumption() async throws {
     let uri = try EphemeralPostgres.shared.makeDatabase()
-    let name = try #require(uri.split(separator: "?").first?.split(separator: "/").last)
+    let name = try EphemeralPostgres.databaseName(of: uri)
     // Two chunks, one of which is removed, as after an interrupted first attempt.
     let arguments = ["prepare", "--postgres", uri, "--customers", "5050", "--workers", "1"]
     let first = try await ProgramRun.of(.entitleLoad, arguments)
@@ -101,9 +101,9 @@ struct LoadPrepareTests {
         ORDER BY relname) || ' ORDER BY 1'
       FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
         AND NOT relispartition;
-      """, database: String(name)
+      """, database: name
     ).trimmingCharacters(in: .whitespacesAndNewlines)
-    let whole = try cluster.execute(tables, database: String(name))
+    let whole = try cluster.execute(tables, database: name)
     try cluster.execute(
       """
       DELETE FROM facts WHERE target IN
@@ -121,12 +121,12 @@ struct LoadPrepareTests {
       DO $$ BEGIN EXECUTE format('COMMENT ON DATABASE %I IS %L', current_database(), replace(
         shobj_description((SELECT oid FROM pg_database WHERE datname = current_database()),
           'pg_database'), 'complete', 'begun')); END $$;
-      """, database: String(name))
-    #expect(try cluster.execute(tables, database: String(name)) != whole)
+      """, database: name)
+    #expect(try cluster.execute(tables, database: name) != whole)
     let second = try await ProgramRun.of(.entitleLoad, arguments)
     #expect(second.exit == .code(0), "\(second.errors)")
     #expect(second.errors.contains("continuing the interrupted load"))
     #expect(second.errors.contains("loading customers: 50"), "\(second.errors)")
-    #expect(try cluster.execute(tables, database: String(name)) == whole)
+    #expect(try cluster.execute(tables, database: name) == whole)
   }
 }
