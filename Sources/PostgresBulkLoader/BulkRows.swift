@@ -9,19 +9,10 @@ struct BulkRows {
   private var tables: BulkTableBuffers
   /// With the shipped dictionary: the database is new.
   private let vault = PayloadVault()
-  /// Hints of the current customer, to skip duplicates: facts of one target share most of their
-  /// hints.
-  private var hints: Set<TargetHint> = []
 
   /// Sequence numbers reserved for each customer. They stay far below those of transactions, which
   /// begin at about 700 * 65,536 in a new cluster.
   private static let numbersPerCustomer: Int64 = 4
-
-  private struct TargetHint: Hashable {
-    let hint: LinkHint
-    let isSigned: Bool
-    let target: LinkTarget
-  }
 
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -52,7 +43,6 @@ struct BulkRows {
     else {
       throw Failure(description: "customer \(index) has rows that bulk loading does not support")
     }
-    hints.removeAll(keepingCapacity: true)
     let numbering = ChangeNumbering(base: Int64(index) * Self.numbersPerCustomer)
     for (account, write) in changes.accounts {
       let targets = changes.links
@@ -93,7 +83,9 @@ struct BulkRows {
       text.add(Int64(write.row.claims))
       text.add(write.row.claimsSince?.rawValue)
       text.add(Int64(write.row.chains))
-      text.add(Targets.array(targets))
+      text.add(bytes: targets.first)
+      text.add(bytes: targets.dropFirst().first)
+      text.add(targets.count > 2 ? Targets.array(Array(targets.dropFirst(2))) : nil)
     }
   }
 
@@ -131,8 +123,7 @@ struct BulkRows {
       text.add(precedence.signedDate.rawValue)
       text.add(precedence.isRevoked)
       text.add(precedence.isUpgraded)
-      text.add(
-        bytes: write.hints.appTransactionID.map(\.packedBytes))
+      text.add(bytes: write.hints.appTransactionID.map(\.packedBytes))
       text.add(bytes: write.hints.appAccountToken.map(\.packedBytes))
       text.add(bytes: write.hints.previousChain.map(\.packedBytes))
       text.add(bytes: precedence.digest.bytes)
@@ -143,19 +134,6 @@ struct BulkRows {
       tables.row(.transactions) { text in
         text.add(bytes: fact.key.packedIdentifier)
         text.add(bytes: target)
-      }
-    }
-    addHints(write.hints, of: write.target, isSigned: precedence.authority.isSigned)
-  }
-
-  /// Only facts of a chain have hints.
-  private mutating func addHints(_ found: FactHints, of target: LinkTarget, isSigned: Bool) {
-    guard case .chain = target else { return }
-    for hint in found.all
-    where hints.insert(TargetHint(hint: hint, isSigned: isSigned, target: target)).inserted {
-      tables.row(.hints) { text in
-        text.add(bytes: hint.stored(isSigned: isSigned))
-        text.add(bytes: target.stored)
       }
     }
   }

@@ -4,7 +4,6 @@ enum BulkTable: Int, CaseIterable {
   case links
   case facts
   case transactions
-  case hints
   case tokens
   case linkEvents
   case accountEvents
@@ -23,7 +22,7 @@ enum BulkTable: Int, CaseIterable {
     case .accounts:
       """
       scope, account, revision, changed_at, merged_into, is_deleted, claims, claims_since, chains, \
-      targets
+      first_target, second_target, more_targets
       """
     case .links:
       """
@@ -36,7 +35,6 @@ enum BulkTable: Int, CaseIterable {
       app_transaction, token, previous_chain, digest, signature, payload
       """
     case .transactions: "scope, transaction_id, target"
-    case .hints: "scope, hint, target"
     case .tokens: "scope, token, account, state, since"
     case .linkEvents:
       """

@@ -12,9 +12,16 @@ import Testing
   "Rows of bulk loading", .enabled(if: EphemeralPostgres.isAvailable), .timeLimit(.minutes(5)))
 struct BulkRowsTests {
   private static let tables = [
-    "accounts", "links", "facts", "versions", "transactions", "hints", "tokens", "link_events",
+    "accounts", "links", "facts", "versions", "transactions", "tokens", "link_events",
     "account_events", "changes",
   ]
+
+  /// SQL of the targets of an account, whose order differs, as one sorted array in place of the columns.
+  private static let targets = """
+     - ARRAY['first_target', 'second_target', 'more_targets'] || jsonb_build_object('targets', (
+      SELECT jsonb_agg(target ORDER BY target)
+      FROM unnest(ARRAY[first_target, second_target] || more_targets) AS held (target)))
+    """
 
   /// The rows of a table as JSON, in the order of their text. Numbers of the feed and of signers differ
   /// between databases: only which rows have none is compared.
@@ -24,9 +31,8 @@ struct BulkRowsTests {
       SELECT (SELECT jsonb_object_agg(key, CASE
           WHEN key IN ('revision', 'position', 'event_position', 'sequence', 'header')
             THEN to_jsonb(value <> 'null' AND value <> '0')
-          WHEN key = 'targets'
-            THEN (SELECT jsonb_agg(target ORDER BY target) FROM jsonb_array_elements(value) AS held (target))
-          ELSE value END) FROM jsonb_each(to_jsonb(\(table))))::text AS row
+          ELSE value END) FROM jsonb_each(to_jsonb(\(table))\(table == "accounts" ? targets : "")))::text
+        AS row
       FROM \(table) ORDER BY row
       """, database: database
     ).split(separator: "\n").map(String.init)

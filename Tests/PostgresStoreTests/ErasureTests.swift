@@ -10,8 +10,8 @@ import Testing
 struct ErasureTests {
   /// The row of a deleted account, the feed and the audit trail keep its id for a time.
   private static let tables = [
-    "links", "facts", "versions", "transactions", "hints", "tokens", "link_events",
-    "account_events", "grants",
+    "links", "facts", "versions", "transactions", "tokens", "link_events", "account_events",
+    "grants",
   ]
 
   @Test("No row has the id of a deleted account, in whatever column it was (R46)")

@@ -31,23 +31,25 @@ struct LeanMigrationTests {
     CREATE TABLE former_facts AS
       SELECT scope, unpacked_target(target) COLLATE "C" AS target, kind, authority, header,
         signed_date, is_revoked, is_upgraded, unpacked(
-          CASE WHEN identifier = '' THEN substring(target FROM 2) ELSE identifier END) COLLATE "C"
-          AS identifier,
+          CASE WHEN identifier IN ('', '\xfd') THEN substring(target FROM 2) ELSE identifier END)
+          COLLATE "C" AS identifier,
         unpacked(app_transaction) COLLATE "C" AS app_transaction, unpacked(token) COLLATE "C" AS token,
         unpacked(previous_chain) COLLATE "C" AS previous_chain, digest, signature, document, payload,
         history
       FROM facts;
     CREATE TABLE former_versions AS
       SELECT scope, unpacked_target(target) COLLATE "C" AS target, kind, authority, header, unpacked(
-          CASE WHEN identifier = '' THEN substring(target FROM 2) ELSE identifier END) COLLATE "C"
-          AS identifier, statement, signature, payload
+          CASE WHEN identifier IN ('', '\xfd') THEN substring(target FROM 2) ELSE identifier END)
+          COLLATE "C" AS identifier, statement, signature, payload
       FROM versions;
     CREATE TABLE former_transactions AS
       SELECT scope, identifier AS transaction_id, target FROM former_facts WHERE kind = 1;
     CREATE TABLE former_hints AS
-      SELECT scope, unpacked_target(hint) COLLATE "C" AS hint,
-        unpacked_target(target) COLLATE "C" AS target
-      FROM hints;
+      SELECT DISTINCT scope, hint, target
+      FROM former_facts CROSS JOIN LATERAL (
+        VALUES ('a' || token), ('p' || previous_chain),
+          (CASE WHEN authority > 0 THEN 't' ELSE 'u' END || app_transaction)) AS carried (hint)
+      WHERE hint IS NOT NULL;
     CREATE TABLE former_tokens AS
       SELECT scope, unpacked(token) COLLATE "C" AS token, account, state, author, note, since,
         on_behalf_of
@@ -69,7 +71,8 @@ struct LeanMigrationTests {
       WHERE to_account IS NOT NULL;
     CREATE TABLE account_links AS
       SELECT scope, account, target FROM former_links WHERE account IS NOT NULL;
-    ALTER TABLE accounts DROP COLUMN targets;
+    ALTER TABLE accounts
+      DROP COLUMN first_target, DROP COLUMN second_target, DROP COLUMN more_targets;
     DO $$
     DECLARE
       name text;
@@ -77,7 +80,7 @@ struct LeanMigrationTests {
       FOREACH name IN ARRAY ARRAY['links', 'facts', 'versions', 'transactions', 'hints', 'tokens',
         'link_events', 'account_events']
       LOOP
-        EXECUTE format('DROP TABLE %I', name);
+        EXECUTE format('DROP TABLE IF EXISTS %I', name);
         EXECUTE format('ALTER TABLE %I RENAME TO %I', 'former_' || name, name);
       END LOOP;
     END
@@ -113,7 +116,7 @@ struct LeanMigrationTests {
     let report = try await sample.check()
     await before.close()
     let tables = [
-      "links", "link_events", "transactions", "hints", "facts", "versions", "tokens",
+      "links", "link_events", "transactions", "facts", "versions", "tokens",
     ]
     let stored = try tables.map { try value(Self.rows($0)) }
     let events = try #require(Int(try value(Self.count("account_events"))))
@@ -181,13 +184,9 @@ struct LeanMigrationTests {
       SELECT place, id, 'a', 1 FROM unnest($1::text[]) WITH ORDINALITY AS given (id, place)
       """,
       """
-      INSERT INTO hints (scope, hint, target)
-      SELECT place, 'p' || id, 'c' || id FROM unnest($1::text[]) WITH ORDINALITY AS given (id, place)
-      """,
-      """
       INSERT INTO facts (scope, target, kind, authority, header, signed_date, is_revoked,
-        is_upgraded, identifier, digest, signature, payload)
-      SELECT place, 'c' || id, 1, 2, 1, place, false, false, fact, '', '', '{}'
+        is_upgraded, identifier, app_transaction, token, previous_chain, digest, signature, payload)
+      SELECT place, 'c' || id, 1, 2, 1, place, false, false, fact, id, id, id, '', '', '{}'
       FROM unnest($1::text[]) WITH ORDINALITY AS given (id, place),
         unnest(ARRAY[id, 'x' || id]) AS fact
       """,
@@ -205,19 +204,12 @@ struct LeanMigrationTests {
       let text = texts[Int(try tokens.number(row, 0)) - 1]
       #expect(try tokens.data(row, 1) == PackedIdentifier.bytes(of: text), "\(text)")
     }
-    let hints = try await pool.query(
-      PostgresStatement("SELECT scope, hint, target FROM hints", name: "packed_hints"), [],
-      within: .seconds(60))
-    #expect(hints.count == texts.count)
-    for row in 0..<hints.count {
-      let chain = OriginalTransactionID(texts[Int(try hints.number(row, 0)) - 1])
-      #expect(
-        try hints.data(row, 1) == LinkHint.previousChain(chain).stored(isSigned: true), "\(chain)")
-      #expect(try hints.data(row, 2) == LinkTarget.chain(chain).stored, "\(chain)")
-    }
     let facts = try await pool.query(
       PostgresStatement(
-        "SELECT scope, target, identifier FROM facts ORDER BY scope, identifier",
+        """
+        SELECT scope, target, identifier, app_transaction, token, previous_chain FROM facts
+        ORDER BY scope, identifier
+        """,
         name: "packed_facts"), [], within: .seconds(60))
     #expect(facts.count == 2 * texts.count)
     for row in 0..<facts.count {
@@ -226,6 +218,9 @@ struct LeanMigrationTests {
       let key = FactKey(kind: .transaction, identifier: row % 2 == 0 ? text : "x" + text)
       #expect(
         try facts.data(row, 2) == key.stored(in: .chain(OriginalTransactionID(text))), "\(text)")
+      for hint in 3...5 {
+        #expect(try facts.data(row, hint) == PackedIdentifier.bytes(of: text), "\(text)")
+      }
     }
     await pool.close()
   }

@@ -4,6 +4,7 @@
 -- A target, a hint and the id of a fact are bytes now (PackedIdentifier): decimal digits are two in a
 -- byte, so that \x63223616 is the chain ('c') 223616; after an odd number of digits comes an f. The table
 -- of notifications, whose rows are large and many, stays as it is: its chain is a letter and the id as text.
+-- The chains that carry a hint are found in the facts themselves, by indexes; there is no table of them.
 
 -- Nothing may be written between a copy and the end. Writers wait for the locks of their apps before they
 -- take any other, so that none holds a table while it waits for another one; a writer of a new app waits
@@ -34,7 +35,7 @@ CREATE FUNCTION lean_packed(id text) RETURNS bytea LANGUAGE sql STABLE AS $$
       THEN '\xfe'::bytea || decode(replace(id, '-', ''), 'hex')
     ELSE '\xff'::bytea || convert_to(id, 'UTF8') END
 $$;
--- A target or a hint: its letter, and the packed id.
+-- A target: its letter, and the packed id.
 CREATE FUNCTION lean_target(target text) RETURNS bytea LANGUAGE sql STABLE AS $$
   SELECT convert_to(left(target, 1), 'UTF8') || lean_packed(substr(target, 2))
 $$;
@@ -55,9 +56,12 @@ CREATE TABLE lean_accounts (
   account text COLLATE "C" NOT NULL,
   -- The account that it was merged into, which is never merged itself.
   merged_into text COLLATE "C",
-  -- Its chains and app transactions, each once: where reads of an account need them. Of an account with
-  -- more than about a hundred, the array is stored apart and compressed.
-  targets bytea[] COMPRESSION lz4 NOT NULL DEFAULT '{}'
+  -- Its chains and app transactions, each once, where reads of an account need them: the first two, which
+  -- take 33 bytes less than in an array, and the others or NULL. An array of more than about a hundred is
+  -- stored apart and compressed.
+  first_target bytea,
+  second_target bytea,
+  more_targets bytea[] COMPRESSION lz4
 ) PARTITION BY HASH (account);
 
 CREATE TABLE lean_links (
@@ -94,10 +98,10 @@ CREATE TABLE lean_facts (
   is_revoked boolean NOT NULL,
   is_upgraded boolean NOT NULL,
   target bytea NOT NULL,
-  -- Empty where it is the id of the target: of renewal infos, app transactions, and the first transaction
-  -- of a chain. No packed id is empty.
+  -- Empty where it is the id of the target: of app transactions and of the first transaction of a chain;
+  -- FD for the renewal info of a chain. No packed id is empty, or begins with this byte.
   identifier bytea NOT NULL,
-  -- Hints at a customer (R42).
+  -- Hints at a customer (R42). Only facts of chains have them.
   app_transaction bytea,
   token bytea,
   previous_chain bytea,
@@ -130,14 +134,6 @@ CREATE TABLE lean_transactions (
   transaction_id bytea NOT NULL,
   target bytea NOT NULL
 ) PARTITION BY HASH (transaction_id);
-
--- Chains by the hints of their facts: 'a' and a token, 't' and an app transaction id ('u' where
--- nobody signed the fact), 'p' and a previous chain.
-CREATE TABLE lean_hints (
-  scope integer NOT NULL,
-  hint bytea NOT NULL,
-  target bytea NOT NULL
-) PARTITION BY HASH (hint);
 
 CREATE TABLE lean_tokens (
   -- NULL for tokens of earlier versions.
@@ -185,17 +181,15 @@ DECLARE
   name text;
   options text;
 BEGIN
-  FOREACH name IN ARRAY ARRAY['accounts', 'links', 'facts', 'versions', 'transactions', 'hints',
-    'tokens', 'link_events', 'account_events']
+  FOREACH name IN ARRAY ARRAY['accounts', 'links', 'facts', 'versions', 'transactions', 'tokens',
+    'link_events', 'account_events']
   LOOP
     options := CASE name
-      -- Each change of a customer updates the account, mostly in place: the old row makes room for the
-      -- next one.
-      WHEN 'accounts' THEN ' WITH (fillfactor = 90)'
-      -- One in some hundred is updated at a time, and needs room for one row in its page.
-      WHEN 'facts' THEN ' WITH (fillfactor = 95)'
-      WHEN 'links' THEN ' WITH (fillfactor = 95)'
-      -- Rows of the others are hardly ever updated.
+      -- Each change of a customer updates the account, mostly in place: there is room for two rows in a
+      -- page, and each old row makes room for a next one.
+      WHEN 'accounts' THEN ' WITH (fillfactor = 97)'
+      -- Rows of the others are updated rarely or hardly ever. The first update in a page makes room there
+      -- for the next one.
       ELSE '' END;
     FOR number IN 0..7 LOOP
       EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS 8, REMAINDER %s)%s',
@@ -207,9 +201,10 @@ $$;
 
 -- The targets of each account, in their order.
 INSERT INTO lean_accounts (
-  scope, account, revision, changed_at, merged_into, is_deleted, claims, claims_since, chains, targets)
+  scope, account, revision, changed_at, merged_into, is_deleted, claims, claims_since, chains,
+  first_target, second_target, more_targets)
   SELECT accounts.scope, accounts.account, revision, changed_at, merged_into, is_deleted, claims,
-    claims_since, chains, coalesce(held.targets, '{}')
+    claims_since, chains, targets[1], targets[2], nullif(targets[3:], '{}')
   FROM accounts LEFT JOIN (
     SELECT scope, account, array_agg(lean_target(target) ORDER BY target) AS targets
     FROM account_links GROUP BY scope, account) AS held
@@ -255,7 +250,8 @@ INSERT INTO lean_facts (
   scope, target, kind, authority, header, signed_date, is_revoked, is_upgraded, identifier,
   app_transaction, token, previous_chain, digest, signature, document, history, payload)
   SELECT scope, lean_target(target), kind, authority, header, signed_date, is_revoked, is_upgraded,
-    CASE WHEN identifier = substr(target, 2) THEN '' ELSE lean_packed(identifier) END,
+    CASE WHEN kind = 2 THEN '\xfd' WHEN identifier = substr(target, 2) THEN ''
+      ELSE lean_packed(identifier) END,
     lean_packed(app_transaction), lean_packed(token), lean_packed(previous_chain), digest, signature,
     document, history, payload
   FROM facts ORDER BY target;
@@ -263,16 +259,14 @@ INSERT INTO lean_facts (
 INSERT INTO lean_versions (
   scope, target, kind, authority, header, identifier, statement, signature, payload)
   SELECT scope, lean_target(target), kind, authority, header,
-    CASE WHEN identifier = substr(target, 2) THEN '' ELSE lean_packed(identifier) END, statement,
+    CASE WHEN kind = 2 THEN '\xfd' WHEN identifier = substr(target, 2) THEN ''
+      ELSE lean_packed(identifier) END, statement,
     signature, payload
   FROM versions ORDER BY target;
 
 INSERT INTO lean_transactions (scope, transaction_id, target)
   SELECT scope, lean_packed(transaction_id), lean_target(target) FROM transactions
   WHERE target <> 'c' || transaction_id;
-
-INSERT INTO lean_hints (scope, hint, target)
-  SELECT scope, lean_target(hint), lean_target(target) FROM hints;
 
 INSERT INTO lean_tokens (scope, token, account, state, author, note, since, on_behalf_of)
   SELECT scope, lean_packed(token), account, state, author, note, since, on_behalf_of FROM tokens;
@@ -289,9 +283,15 @@ CREATE INDEX lean_accounts_by_merged_into ON lean_accounts (scope, merged_into)
 ALTER TABLE lean_links ADD CONSTRAINT lean_links_pkey PRIMARY KEY (scope, target);
 -- The list of unlinked chains.
 CREATE INDEX lean_links_without_account ON lean_links (scope, target) WHERE account IS NULL;
--- The facts of a target; one fact. The target first: the apps of a chain are asked for too.
-ALTER TABLE lean_facts
-  ADD CONSTRAINT lean_facts_pkey PRIMARY KEY (target, scope, kind, identifier);
+-- The facts of a target; one fact. The target first: the apps of a chain are asked for too. The scope
+-- last: an entry takes eight bytes less so.
+ALTER TABLE lean_facts ADD CONSTRAINT lean_facts_pkey PRIMARY KEY (target, identifier, scope);
+-- The chains that carry a hint. Facts with one hint share an entry.
+CREATE INDEX lean_facts_by_token ON lean_facts (scope, token) WHERE token IS NOT NULL;
+CREATE INDEX lean_facts_by_app_transaction ON lean_facts (scope, app_transaction)
+  WHERE app_transaction IS NOT NULL;
+CREATE INDEX lean_facts_by_previous_chain ON lean_facts (scope, previous_chain)
+  WHERE previous_chain IS NOT NULL;
 -- Whether a document is still needed.
 CREATE INDEX lean_facts_by_document ON lean_facts (document) WHERE document IS NOT NULL;
 -- The versions of a target, which never doubles one.
@@ -300,8 +300,6 @@ ALTER TABLE lean_versions
 -- The chain of a transaction.
 ALTER TABLE lean_transactions
   ADD CONSTRAINT lean_transactions_pkey PRIMARY KEY (scope, transaction_id);
--- The chains of a hint; with the chain, so that it is there once.
-ALTER TABLE lean_hints ADD CONSTRAINT lean_hints_pkey PRIMARY KEY (scope, hint, target);
 -- The account of a token.
 ALTER TABLE lean_tokens ADD CONSTRAINT lean_tokens_pkey PRIMARY KEY (scope, token);
 -- The tokens of an account, for its export, merge and deletion.
@@ -346,8 +344,8 @@ BEGIN
 END
 $$;
 
-ANALYZE lean_accounts, lean_links, lean_facts, lean_versions, lean_transactions, lean_hints,
-  lean_tokens, lean_link_events, lean_account_events;
+ANALYZE lean_accounts, lean_links, lean_facts, lean_versions, lean_transactions, lean_tokens,
+  lean_link_events, lean_account_events;
 
 -- The conversion of these begins again: its place is a key of the former tables.
 UPDATE payload_conversions SET position = NULL, looked_at = 0, bytes_before = 0, bytes_after = 0,

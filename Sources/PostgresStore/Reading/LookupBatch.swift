@@ -275,14 +275,9 @@ extension CustomerSelector {
     case .appTransaction(let id):
       [
         .int64(scope), .bytes(LinkTarget.appTransaction(id).stored),
-        .bytes(LinkHint.appTransaction(id).stored(isSigned: true)),
-        .bytes(LinkHint.appTransaction(id).stored(isSigned: false)),
+        .bytes(id.packedBytes),
       ]
-    case .appAccountToken(let token):
-      [
-        .int64(scope), .bytes(token.packedBytes),
-        .bytes(LinkHint.token(token).stored(isSigned: true)),
-      ]
+    case .appAccountToken(let token): [.int64(scope), .bytes(token.packedBytes)]
     }
   }
 }

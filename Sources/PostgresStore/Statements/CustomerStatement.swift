@@ -94,7 +94,7 @@ enum CustomerStatement: String, CaseIterable {
     }
   }
 
-  /// `$1` scope, `$2` account, target, token or packed id, `$3` hint, `$4` hint of unsigned facts.
+  /// `$1` scope, `$2` account, target or packed id, `$3` for an app transaction its packed id.
   private var with: String {
     switch self {
     case .account: ""
@@ -122,8 +122,7 @@ enum CustomerStatement: String, CaseIterable {
         WHERE scope = $1::bigint AND target = $2::bytea AND account IS NOT NULL),
       owner AS MATERIALIZED (SELECT account FROM known WHERE NOT is_ambiguous),
       carrier AS MATERIALIZED (
-        \(Self.carriers(of: "$3::bytea", leads: Self.leadsUnlessContested))
-        UNION ALL \(Self.carriers(of: "$4::bytea", leads: "false"))),
+        \(Self.carriers(of: "facts.app_transaction = $3::bytea", leads: Self.leadsUnlessContested))),
       \(Self.carried)
       """
     case .appAccountToken:
@@ -132,7 +131,7 @@ enum CustomerStatement: String, CaseIterable {
         SELECT account, state = 2 AS is_ambiguous FROM tokens
         WHERE scope = $1::bigint AND token = $2::bytea),
       owner AS MATERIALIZED (SELECT account FROM known WHERE NOT is_ambiguous),
-      carrier AS MATERIALIZED (\(Self.carriers(of: "$3::bytea", leads: "true"))),
+      carrier AS MATERIALIZED (\(Self.carriers(of: "facts.token = $2::bytea", leads: "true"))),
       \(Self.carried)
       """
     }
@@ -141,19 +140,22 @@ enum CustomerStatement: String, CaseIterable {
   /// Chains with a hint, unless the identifier itself is linked to an account. An ambiguous
   /// identifier leads to no account (R71).
   ///
-  /// - Parameter leads: SQL condition under which the account of such a chain is the selected
-  ///   customer.
+  /// - Parameters:
+  ///   - hint: SQL condition of the facts that carry it.
+  ///   - leads: SQL condition under which the account of such a chain is the selected customer.
   private static func carriers(of hint: String, leads: String) -> String {
     """
     SELECT links.target, links.account, links.revision,
       \(leads) AND NOT EXISTS (SELECT 1 FROM known WHERE is_ambiguous) AS leads
-    FROM hints JOIN links ON links.scope = hints.scope AND links.target = hints.target
-    WHERE hints.scope = $1::bigint AND hints.hint = \(hint) AND NOT EXISTS (SELECT 1 FROM owner)
+    FROM facts JOIN links ON links.scope = facts.scope AND links.target = facts.target
+    WHERE facts.scope = $1::bigint AND \(hint) AND NOT EXISTS (SELECT 1 FROM owner)
     """
   }
 
-  /// Unsigned and contested links lead nothing to their account (R70). 2 is LinkStanding.contested.
-  private static let leadsUnlessContested = "NOT links.is_unsigned AND links.standing <> 2"
+  /// Facts that nobody signed, and unsigned and contested links lead nothing to their account (R70).
+  /// 2 is LinkStanding.contested.
+  private static let leadsUnlessContested =
+    "facts.authority > 0 AND NOT links.is_unsigned AND links.standing <> 2"
 
   /// The account of the first chain that leads to one; without such a chain, all unlinked chains
   /// with the hint.
@@ -198,7 +200,8 @@ enum CustomerStatement: String, CaseIterable {
       [
         { table in
           """
-          FROM accounts CROSS JOIN LATERAL unnest(accounts.targets) AS held (target)
+          FROM accounts CROSS JOIN LATERAL unnest(\(Targets.all(of: "accounts")))
+            AS held (target)
             \(Targets.rows(of: table))
           WHERE accounts.scope = $1::bigint AND accounts.account = $2::text
           """

@@ -22,7 +22,8 @@ enum LoadStatements {
     CROSS JOIN LATERAL (
       SELECT * FROM facts
       WHERE facts.target = owner.target AND facts.scope = key.scope AND facts.kind = key.kind
-        AND facts.identifier = \(Targets.storedIdentifier("key.identifier", in: "owner.target"))
+        AND facts.identifier = \(Targets.storedIdentifier(
+          "key.identifier", kind: "key.kind", in: "owner.target"))
       OFFSET 0) AS fact
     """, name: "load_standing_facts")
 
@@ -84,20 +85,19 @@ enum LoadStatements {
       OFFSET 0) AS fact
     """, name: "load_facts")
 
-  /// `$1` scopes, `$2` hints.
+  /// The chains without an account that carry a hint. `$1` scopes, `$2` tokens, `$3` app transactions,
+  /// `$4` previous chains: one of the three for each key, the others are NULL.
   static let unlinkedChains = PostgresStatement(
     """
-    SELECT key.place, carrier.target
-    FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS key (scope, hint, place)
-    CROSS JOIN LATERAL (
-      SELECT hints.target FROM hints
-      WHERE hints.scope = key.scope AND hints.hint = key.hint
-      OFFSET 0) AS carrier
+    SELECT DISTINCT carrier.place, carrier.target
+    FROM (
+      \(HintColumn.allCases.map(carriers).joined(separator: "\n  UNION ALL ")))
+      AS carrier (place, scope, target)
     CROSS JOIN LATERAL (
       SELECT 1 FROM links
-      WHERE links.scope = key.scope AND links.target = carrier.target AND links.account IS NULL
+      WHERE links.scope = carrier.scope AND links.target = carrier.target AND links.account IS NULL
       OFFSET 0) AS link
-    ORDER BY key.place, carrier.target
+    ORDER BY carrier.place, carrier.target
     """, name: "load_unlinked_chains")
 
   /// `$1` scopes, `$2` grant ids. With the row of the grant's account.
@@ -117,9 +117,10 @@ enum LoadStatements {
     SELECT key.place, held.target
     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS key (scope, account, place)
     CROSS JOIN LATERAL (
-      SELECT unnest(accounts.targets) AS target FROM accounts
+      SELECT unnest(\(Targets.all(of: "accounts"))) AS target FROM accounts
       WHERE accounts.scope = key.scope AND accounts.account = key.account
       OFFSET 0) AS held
+    WHERE held.target IS NOT NULL
     ORDER BY key.place, held.target
     """, name: "load_holdings_targets")
 
@@ -170,6 +171,20 @@ enum LoadStatements {
   ]
 
   // MARK: Parts
+
+  /// The facts with a hint of one kind, for the keys that have one.
+  private static func carriers(_ column: HintColumn) -> String {
+    """
+    SELECT key.place, key.scope, fact.target
+      FROM unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[])
+        WITH ORDINALITY AS key (scope, token, app_transaction, previous_chain, place)
+      CROSS JOIN LATERAL (
+        SELECT facts.target FROM facts
+        WHERE facts.scope = key.scope AND \(column.isCarried(of: "key.\(column)"))
+        OFFSET 0) AS fact
+      WHERE key.\(column) IS NOT NULL
+    """
+  }
 
   /// The columns that `LoadedRows.takeAccount` reads.
   private static func accountColumns(_ table: String) -> String {

@@ -90,9 +90,12 @@ extension PayloadTable {
   /// The columns of the primary key.
   private var keys: [(name: String, type: String)] {
     switch self {
-    case .facts:
-      [("target", "bytea"), ("scope", "bigint"), ("kind", "bigint"), ("identifier", "bytea")]
-    case .versions: Self.facts.keys + [("statement", "bytea")]
+    case .facts: [("target", "bytea"), ("identifier", "bytea"), ("scope", "bigint")]
+    case .versions:
+      [
+        ("target", "bytea"), ("scope", "bigint"), ("kind", "bigint"), ("identifier", "bytea"),
+        ("statement", "bytea"),
+      ]
     case .notifications: [("uuid", "text")]
     case .documents: [("digest", "bytea")]
     }

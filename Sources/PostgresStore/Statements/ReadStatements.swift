@@ -12,7 +12,8 @@ enum ReadStatements {
       OFFSET 0) AS owner
     JOIN facts
       ON facts.target = owner.target AND facts.scope = $1::bigint AND facts.kind = $2::bigint
-      AND facts.identifier = \(Targets.storedIdentifier("$3::bytea", in: "owner.target"))
+      AND facts.identifier = \(Targets.storedIdentifier(
+        "$3::bytea", kind: "$2::bigint", in: "owner.target"))
       LEFT JOIN LATERAL (
         SELECT headers.bytes FROM headers WHERE headers.id = facts.header OFFSET 0)
         AS headers ON true

@@ -1,10 +1,10 @@
 package import EntitlementDomain
 package import EntitlementStore
 
-/// Link targets, hints and ids of facts as the tables store them: bytes.
+/// Link targets and ids of facts as the tables store them: bytes.
 ///
-/// A target is its kind, `c` or `t`, and the packed id of the chain or app transaction. A hint is its
-/// kind and the packed id. A fact whose id is that of its target, as most are, has empty bytes for it
+/// A target is its kind, `c` or `t`, and the packed id of the chain or app transaction. A fact whose id
+/// is that of its target, as most are, has empty bytes for it, or the byte FD if it is a renewal info
 /// (``FactKey/stored(in:)``), and no row in `transactions`.
 package enum Targets {
   /// SQL of a chain as a target.
@@ -33,18 +33,38 @@ package enum Targets {
   /// SQL of ``FactKey/stored(in:)``.
   ///
   /// - Parameter identifier: the packed id of the fact.
-  static func storedIdentifier(_ identifier: String, in target: String) -> String {
-    "CASE WHEN substring(\(target) FROM 2) = \(identifier) THEN ''::bytea ELSE \(identifier) END"
+  static func storedIdentifier(
+    _ identifier: String, kind: String, in target: String
+  ) -> String {
+    #"""
+    CASE WHEN \#(kind) = 2 THEN '\xfd'::bytea
+      WHEN substring(\#(target) FROM 2) = \#(identifier) THEN ''::bytea ELSE \#(identifier) END
+    """#
   }
 
   /// SQL of the packed id of a stored fact.
   ///
   /// - Parameter table: with the columns `target` and `identifier`.
   static func identifier(of table: String) -> String {
-    """
-    CASE WHEN \(table).identifier = ''::bytea THEN substring(\(table).target FROM 2)
-      ELSE \(table).identifier END
-    """
+    #"""
+    CASE WHEN \#(table).identifier IN (''::bytea, '\xfd'::bytea)
+      THEN substring(\#(table).target FROM 2) ELSE \#(table).identifier END
+    """#
+  }
+
+  /// SQL of the array of all targets of an account, with NULL for each that is missing to two.
+  static func all(of account: String) -> String {
+    "(ARRAY[\(account).first_target, \(account).second_target] || \(account).more_targets)"
+  }
+
+  /// The columns of an account with its targets.
+  static let columns = "first_target, second_target, more_targets"
+
+  /// SQL of the values of ``columns``.
+  ///
+  /// - Parameter array: without NULL.
+  static func values(of array: String) -> String {
+    "\(array)[1], \(array)[2], nullif(\(array)[3:], '{}')"
   }
 
   /// SQL of the targets of the account of the row before it, as a joined table: `held.target`. The scope
@@ -53,7 +73,7 @@ package enum Targets {
     """
     accounts AS customer
         ON customer.scope = $1::bigint AND customer.account = \(table).account
-      CROSS JOIN LATERAL unnest(customer.targets) AS held (target)
+      CROSS JOIN LATERAL unnest(\(all(of: "customer"))) AS held (target)
     """
   }
 
@@ -121,30 +141,17 @@ extension LinkTarget {
 }
 
 extension FactKey {
-  /// The id of a fact as its row has it: empty where it is that of the target, packed otherwise.
+  /// The id of a fact as its row has it: empty where it is that of the target, packed otherwise. That of a
+  /// renewal info is always that of its chain, whose first transaction may be there too: it is the byte FD.
   package func stored(in target: LinkTarget) -> [UInt8] {
+    if kind == .renewalInfo { return [0xFD] }
     // Bytes, as SQL compares: equal strings may differ in them.
-    identifier.utf8.elementsEqual(target.identifier.utf8)
-      ? [] : packedIdentifier
+    return identifier.utf8.elementsEqual(target.identifier.utf8) ? [] : packedIdentifier
   }
 
   /// Whether a fact in a target has a row in `transactions`: a transaction that is not in the chain that
   /// has its id.
   package func isListed(in target: LinkTarget) -> Bool {
     kind == .transaction && target != .chain(OriginalTransactionID(identifier))
-  }
-}
-
-extension LinkHint {
-  /// - Parameter isSigned: whether Apple signed the fact that has the hint. The hint of an unsigned
-  ///   fact never links a chain to an account; it only names the app transaction of the fact.
-  package func stored(isSigned: Bool) -> [UInt8] {
-    let (kind, identifier) =
-      switch self {
-      case .token(let token): ("a", token.rawValue)
-      case .appTransaction(let id): (isSigned ? "t" : "u", id.rawValue)
-      case .previousChain(let id): ("p", id.rawValue)
-      }
-    return Array(kind.utf8) + PackedIdentifier.bytes(of: identifier)
   }
 }

@@ -30,7 +30,7 @@ enum WriteStatements {
   static let writeFacts = PostgresStatement(
     """
     \(newFacts)
-    ON CONFLICT (target, scope, kind, identifier) DO UPDATE SET
+    ON CONFLICT (target, identifier, scope) DO UPDATE SET
       authority = excluded.authority, header = excluded.header,
       signed_date = excluded.signed_date, is_revoked = excluded.is_revoked,
       is_upgraded = excluded.is_upgraded, app_transaction = excluded.app_transaction,
@@ -112,7 +112,7 @@ enum WriteStatements {
       $7::bytea[], $8::bytea[], $9::bytea[])
     """, name: "add_versions")
 
-  // MARK: Transactions and hints
+  // MARK: Transactions
 
   /// Only transactions that are not in the chain that has their id. `$1` scopes, `$2` transaction
   /// ids, `$3` targets.
@@ -137,30 +137,6 @@ enum WriteStatements {
     USING unnest($1::bigint[], $2::bytea[]) AS gone (scope, transaction_id)
     WHERE transactions.scope = gone.scope AND transactions.transaction_id = gone.transaction_id
     """, name: "delete_transactions")
-
-  /// `$1` scopes, `$2` hints, `$3` targets.
-  static let writeHints = PostgresStatement(
-    """
-    INSERT INTO hints (scope, hint, target)
-    SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bytea[])
-    ON CONFLICT DO NOTHING
-    """, name: "write_hints")
-
-  /// Deletes the hints of a replaced version of a fact, unless another fact of the chain has them.
-  /// Runs after the facts are written. Parameters as for ``writeHints``.
-  static let deleteHints = PostgresStatement(
-    #"""
-    DELETE FROM hints
-    USING unnest($1::bigint[], $2::bytea[], $3::bytea[]) AS gone (scope, hint, target)
-    WHERE hints.scope = gone.scope AND hints.hint = gone.hint AND hints.target = gone.target
-      AND NOT EXISTS (
-        SELECT 1 FROM facts
-        WHERE facts.target = gone.target AND facts.scope = gone.scope
-          AND gone.hint IN (
-            '\x61'::bytea || facts.token, '\x70'::bytea || facts.previous_chain,
-            CASE WHEN facts.authority > 0 THEN '\x74'::bytea ELSE '\x75'::bytea END
-              || facts.app_transaction))
-    """#, name: "delete_hints")
 
   // MARK: Documents
 
@@ -266,10 +242,15 @@ enum WriteStatements {
   /// `$3` gained and `$4` lost targets (``Targets/array(_:)``).
   static let moveAccountTargets = PostgresStatement(
     """
-    UPDATE accounts SET targets = moved.gained::bytea[] || CASE WHEN moved.lost = '{}'
-      THEN accounts.targets
-      ELSE ARRAY(
-        SELECT unnest(accounts.targets) EXCEPT ALL SELECT unnest(moved.lost::bytea[])) END
+    UPDATE accounts SET (\(Targets.columns)) = (
+      SELECT \(Targets.values(of: "held.targets"))
+      FROM (
+        SELECT array_remove(
+          moved.gained::bytea[] || CASE WHEN moved.lost = '{}' THEN \(Targets.all(of: "accounts"))
+            ELSE ARRAY(
+              SELECT unnest(\(Targets.all(of: "accounts")))
+              EXCEPT ALL SELECT unnest(moved.lost::bytea[])) END,
+          NULL)) AS held (targets))
     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[])
       AS moved (scope, account, gained, lost)
     WHERE accounts.scope = moved.scope AND accounts.account = moved.account
@@ -287,8 +268,16 @@ enum WriteStatements {
       merged_into = excluded.merged_into, is_deleted = excluded.is_deleted,
       claims = excluded.claims, claims_since = excluded.claims_since,
       chains = excluded.chains,
-      targets = CASE WHEN excluded.targets = '{}' THEN accounts.targets
-        ELSE accounts.targets || excluded.targets END,
+      (\(Targets.columns)) = (
+        SELECT accounts.first_target, accounts.second_target, accounts.more_targets
+        WHERE excluded.first_target IS NULL
+        UNION ALL
+        SELECT \(Targets.values(of: "held.targets"))
+        FROM (
+          SELECT array_remove(
+            \(Targets.all(of: "accounts")) || \(Targets.all(of: "excluded")), NULL))
+          AS held (targets)
+        WHERE excluded.first_target IS NOT NULL),
       changed_at = CASE WHEN excluded.revision = accounts.revision THEN accounts.changed_at
         ELSE excluded.changed_at END,
       revision = excluded.revision
@@ -297,10 +286,10 @@ enum WriteStatements {
   private static let newAccounts = """
     INSERT INTO accounts (
       scope, account, merged_into, is_deleted, claims, claims_since, chains, changed_at, revision,
-      targets)
+      \(Targets.columns))
     SELECT scope, account, merged_into, is_deleted, claims, claims_since, chains, changed_at,
       CASE WHEN ordinal IS NULL THEN revision ELSE \(FeedNumbers.base) + ordinal END,
-      targets::bytea[]
+      \(Targets.values(of: "(targets::bytea[])"))
     FROM unnest(
         $1::bigint[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[],
         $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[])
@@ -438,7 +427,7 @@ enum WriteStatements {
   static let all = [
     writeToken, deleteFacts, addFacts, writeFacts, writeHistories, moveVersions, deleteVersions,
     copyStandingVersions, addVersions, addTransactions, writeTransactions, deleteTransactions,
-    writeHints, deleteHints, writeDocuments, lockDocuments, deleteDocuments, addLinks, writeLinks,
+    writeDocuments, lockDocuments, deleteDocuments, addLinks, writeLinks,
     moveLinkEvents, keepAccountEvents, addAccounts, writeAccounts, moveAccountTargets, addTokens,
     writeTokens, deleteTokens, deleteGrants, writeGrants, writeNotifications, writeLinkEvents,
     writeAccountEvents, eraseAccounts, writeChanges,

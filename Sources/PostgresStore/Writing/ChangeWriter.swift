@@ -37,7 +37,6 @@ struct ChangeWriter {
     addFormerVersions()
     try addFacts()
     addVersions()
-    addHints()
     addReleasedDocuments()
     addLinks()
     addAccounts()
@@ -127,58 +126,6 @@ struct ChangeWriter {
     } catch {
       throw StoreError(.internalFault, "hashing a document failed")
     }
-  }
-
-  /// Updates the hints of chains to those of the current facts.
-  private mutating func addHints() {
-    var carried: Set<StoredHint> = []
-    var dropped: Set<StoredHint> = []
-    for (fact, write) in changes.facts {
-      let scope = scopes[fact.scope]
-      let now = StoredHint.all(
-        write.hints, of: write.target, authority: write.signed.fact.authority, scope: scope)
-      let before = rows.standingFacts[fact].map { stored in
-        StoredHint.all(
-          stored.hints, of: stored.standing.target,
-          authority: stored.standing.precedence.authority, scope: scope)
-      }
-      carried.formUnion(now.subtracting(before ?? []))
-      dropped.formUnion((before ?? []).subtracting(now))
-    }
-    add(WriteStatements.deleteHints, Self.values(dropped), count: dropped.count)
-    add(WriteStatements.writeHints, Self.values(carried), count: carried.count)
-  }
-
-  private struct StoredHint: Hashable {
-    let scope: Int64
-    let hint: [UInt8]
-    let target: [UInt8]
-
-    func precedes(_ other: StoredHint) -> Bool {
-      if scope != other.scope { return scope < other.scope }
-      if hint != other.hint { return hint.lexicographicallyPrecedes(other.hint) }
-      return target.lexicographicallyPrecedes(other.target)
-    }
-
-    /// The hints of a fact. Only facts of a chain have hints.
-    static func all(
-      _ hints: FactHints, of target: LinkTarget, authority: FactAuthority, scope: Int64
-    ) -> Set<StoredHint> {
-      guard case .chain = target else { return [] }
-      return Set(
-        hints.all.map { hint in
-          StoredHint(
-            scope: scope, hint: hint.stored(isSigned: authority.isSigned), target: target.stored)
-        })
-    }
-  }
-
-  private static func values(_ hints: Set<StoredHint>) -> [PostgresValue] {
-    let sorted = hints.sorted { $0.precedes($1) }
-    return [
-      .int64s(sorted.map(\.scope)), .byteStrings(sorted.map(\.hint)),
-      .byteStrings(sorted.map(\.target)),
-    ]
   }
 
   /// Runs after the facts are written.

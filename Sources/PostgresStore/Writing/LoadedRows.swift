@@ -265,10 +265,8 @@ struct RowLoader {
   private mutating func addUnlinkedChains(_ hints: [ScopedHint]) {
     add(
       LoadStatements.unlinkedChains, hints,
-      [
-        .int64s(hints.map { scopes[$0.scope] }),
-        .byteStrings(hints.map { $0.hint.stored(isSigned: true) }),
-      ]
+      [.int64s(hints.map { scopes[$0.scope] })]
+        + HintColumn.allCases.map { column in .byteStrings(hints.map { column.packed($0.hint) }) }
     ) { result, row, hint, rows throws(StoreError) in
       guard case .chain(let chain) = try result.linkTarget(row, 1) else {
         throw StoreError(.corrupt, "a stored hint does not belong to a chain")

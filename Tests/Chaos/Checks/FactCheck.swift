@@ -19,7 +19,8 @@ struct FactCheck: Sendable {
     let rows = try await database.rows(
       """
       SELECT kind, encode(
-          CASE WHEN identifier = '' THEN substring(target FROM 2) ELSE identifier END, 'hex'),
+          CASE WHEN identifier IN ('', '\\xfd') THEN substring(target FROM 2) ELSE identifier END,
+          'hex'),
         encode(digest, 'hex')
       FROM facts
       """)

@@ -36,7 +36,9 @@ struct LinkCheck: Sendable {
       FROM links WHERE event_position IS NOT NULL
       UNION ALL SELECT 'owner', target, 0, coalesce(account, ''), '', '', '' FROM links
       UNION ALL SELECT 'listing', held.target, 0, account, '', '', ''
-      FROM accounts CROSS JOIN LATERAL unnest(targets) AS held (target)
+      FROM accounts CROSS JOIN LATERAL unnest(
+        ARRAY[first_target, second_target] || more_targets) AS held (target)
+      WHERE held.target IS NOT NULL
     ) AS everything ORDER BY tag, target, position
     """
   /// Whether the database itself allows only one owner.

@@ -110,8 +110,6 @@ struct LoadPrepareTests {
         (SELECT target FROM links WHERE account >= '1000005000');
       DELETE FROM transactions WHERE target IN
         (SELECT target FROM links WHERE account >= '1000005000');
-      DELETE FROM hints WHERE target IN
-        (SELECT target FROM links WHERE account >= '1000005000');
       DELETE FROM links WHERE account >= '1000005000';
       DELETE FROM tokens WHERE account >= '1000005000';
       DELETE FROM link_events WHERE to_account >= '1000005000';
