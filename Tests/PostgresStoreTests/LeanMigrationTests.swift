@@ -98,6 +98,14 @@ struct LeanMigrationTests {
     """
   }
 
+  /// The targets of all accounts as text. Their order may differ.
+  private static let targets = """
+    SELECT string_agg(account || ' ' || target, ' ' ORDER BY account, target)
+    FROM accounts CROSS JOIN LATERAL unnest(
+      ARRAY[first_target, second_target] || more_targets) AS held (target)
+    WHERE target IS NOT NULL
+    """
+
   private static func count(_ table: String) -> String { "SELECT count(*) FROM \(table)" }
 
   @Test("The migration removes them, and nothing that a store tells changes")
@@ -119,6 +127,8 @@ struct LeanMigrationTests {
       "links", "link_events", "transactions", "facts", "versions", "tokens",
     ]
     let stored = try tables.map { try value(Self.rows($0)) }
+    let targets = try value(Self.targets)
+    #expect(try value(Self.count("accounts WHERE more_targets IS NOT NULL")).first != "0")
     let events = try #require(Int(try value(Self.count("account_events"))))
 
     _ = try value(Self.undo)
@@ -130,6 +140,7 @@ struct LeanMigrationTests {
     for (table, rows) in zip(tables, stored) {
       #expect(try value(Self.rows(table)) == rows, "\(table)")
     }
+    #expect(try value(Self.targets) == targets)
     // Fewer where an account lost a purchase and has it again.
     #expect(try #require(Int(try value(Self.count("account_events")))) <= events)
 

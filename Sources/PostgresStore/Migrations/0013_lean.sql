@@ -61,7 +61,10 @@ CREATE TABLE lean_accounts (
   -- stored apart and compressed.
   first_target bytea,
   second_target bytea,
-  more_targets bytea[] COMPRESSION lz4
+  more_targets bytea[] COMPRESSION lz4,
+  CONSTRAINT lean_accounts_targets_check CHECK (
+    (first_target IS NOT NULL OR second_target IS NULL)
+    AND (second_target IS NOT NULL OR more_targets IS NULL))
 ) PARTITION BY HASH (account);
 
 CREATE TABLE lean_links (
@@ -185,11 +188,11 @@ BEGIN
     'link_events', 'account_events']
   LOOP
     options := CASE name
-      -- Each change of a customer updates the account, mostly in place: there is room for two rows in a
-      -- page, and each old row makes room for a next one.
+      -- Each change of a customer updates the account, and each renewal a fact: in its page, where room for
+      -- one row is left, and without a write to an index. The old row makes room for the next one.
       WHEN 'accounts' THEN ' WITH (fillfactor = 97)'
-      -- Rows of the others are updated rarely or hardly ever. The first update in a page makes room there
-      -- for the next one.
+      WHEN 'facts' THEN ' WITH (fillfactor = 97)'
+      -- Rows of the others are hardly ever updated.
       ELSE '' END;
     FOR number IN 0..7 LOOP
       EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS 8, REMAINDER %s)%s',
@@ -274,8 +277,6 @@ INSERT INTO lean_tokens (scope, token, account, state, author, note, since, on_b
 -- The indexes after the rows: they are dense so, and take less time.
 -- Reads and writes of an account; the list of accounts.
 ALTER TABLE lean_accounts ADD CONSTRAINT lean_accounts_pkey PRIMARY KEY (scope, account);
--- The trimming of the feed deletes these.
-CREATE INDEX lean_accounts_deleted ON lean_accounts (revision) WHERE is_deleted;
 -- Aliases of an account, for its history, merge and deletion.
 CREATE INDEX lean_accounts_by_merged_into ON lean_accounts (scope, merged_into)
   WHERE merged_into IS NOT NULL;
@@ -387,6 +388,7 @@ BEGIN
   LOOP
     EXECUTE format('ALTER %s %I RENAME TO %I', item.kind, item.name, substr(item.name, 6));
   END LOOP;
+  ALTER TABLE accounts RENAME CONSTRAINT lean_accounts_targets_check TO accounts_targets_check;
   ALTER TABLE tokens RENAME CONSTRAINT lean_tokens_account_check TO tokens_account_check;
 END
 $$;

@@ -72,7 +72,7 @@ enum FeedStatements {
 
   /// `$1` changes committed before this moment are trimmed, `$2` the limit, `$3` now. Deletes from
   /// the beginning of the feed up to the first younger change. A change with a commit moment in the
-  /// future is deleted together with the next old one.
+  /// future is deleted together with the next old one. A deleted account ends with its last change.
   static let trim = PostgresStatement(
     """
     WITH oldest AS MATERIALIZED (
@@ -94,10 +94,11 @@ enum FeedStatements {
           OR kept.sequence IS NULL AND (SELECT committed_at FROM next) < $1::bigint)),
     gone AS (
       DELETE FROM changes WHERE changes.sequence <= (SELECT sequence FROM last)
-      RETURNING 1),
+      RETURNING changes.scope, changes.account),
     buried AS (
-      DELETE FROM accounts
-      WHERE accounts.is_deleted AND accounts.revision <= (SELECT sequence FROM last)),
+      DELETE FROM accounts USING (SELECT DISTINCT scope, account FROM gone OFFSET 0) AS changed
+      WHERE accounts.scope = changed.scope AND accounts.account = changed.account
+        AND accounts.is_deleted AND accounts.revision <= (SELECT sequence FROM last)),
     mark AS (
       UPDATE meta SET trimmed_through = greatest(trimmed_through, last.sequence)
       FROM last WHERE last.sequence IS NOT NULL)

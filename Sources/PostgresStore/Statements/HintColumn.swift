@@ -9,15 +9,6 @@ enum HintColumn: String, CaseIterable, CustomStringConvertible {
 
   var description: String { rawValue }
 
-  /// SQL condition of the facts whose hint may link their chain. The app transaction of a fact that nobody
-  /// signed does not; such a fact has no other hints.
-  func isCarried(of hint: String) -> String {
-    switch self {
-    case .token, .previousChain: "facts.\(self) = \(hint)"
-    case .appTransaction: "facts.\(self) = \(hint) AND facts.authority > 0"
-    }
-  }
-
   /// - Returns: nil for a hint of another kind.
   func packed(_ hint: LinkHint) -> [UInt8]? {
     switch (self, hint) {

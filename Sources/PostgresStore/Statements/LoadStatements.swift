@@ -5,8 +5,7 @@ enum LoadStatements {
   static let standingFacts = PostgresStatement(
     """
     SELECT key.place, fact.target, fact.authority, fact.signed_date, fact.is_revoked,
-      fact.is_upgraded, fact.digest, fact.document, fact.app_transaction, fact.token,
-      fact.previous_chain, fact.history,
+      fact.is_upgraded, fact.digest, fact.document, fact.history,
       CASE WHEN fact.history IS NULL AND fact.kind <> 3 THEN fact.payload END
     FROM unnest($1::bigint[], $2::bigint[], $3::bytea[])
       WITH ORDINALITY AS key (scope, kind, identifier, place)
@@ -89,10 +88,12 @@ enum LoadStatements {
   /// `$4` previous chains: one of the three for each key, the others are NULL.
   static let unlinkedChains = PostgresStatement(
     """
-    SELECT DISTINCT carrier.place, carrier.target
+    SELECT carrier.place, carrier.target
     FROM (
-      \(HintColumn.allCases.map(carriers).joined(separator: "\n  UNION ALL ")))
-      AS carrier (place, scope, target)
+      SELECT DISTINCT place, scope, target FROM (
+        \(HintColumn.allCases.map(carriers).joined(separator: "\n    UNION ALL ")))
+        AS fact (place, scope, target)
+      OFFSET 0) AS carrier
     CROSS JOIN LATERAL (
       SELECT 1 FROM links
       WHERE links.scope = carrier.scope AND links.target = carrier.target AND links.account IS NULL
@@ -172,7 +173,7 @@ enum LoadStatements {
 
   // MARK: Parts
 
-  /// The facts with a hint of one kind, for the keys that have one.
+  /// The facts with a hint of one kind, for the keys that have one. Those that nobody signed link nothing.
   private static func carriers(_ column: HintColumn) -> String {
     """
     SELECT key.place, key.scope, fact.target
@@ -180,7 +181,7 @@ enum LoadStatements {
         WITH ORDINALITY AS key (scope, token, app_transaction, previous_chain, place)
       CROSS JOIN LATERAL (
         SELECT facts.target FROM facts
-        WHERE facts.scope = key.scope AND \(column.isCarried(of: "key.\(column)"))
+        WHERE facts.scope = key.scope AND facts.\(column) = key.\(column) AND facts.authority > 0
         OFFSET 0) AS fact
       WHERE key.\(column) IS NOT NULL
     """

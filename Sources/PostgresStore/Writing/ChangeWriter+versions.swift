@@ -9,7 +9,7 @@ extension ChangeWriter {
     var moved = VersionColumns()
     for (fact, write) in changes.facts {
       guard let stored = write.storedTarget, stored != write.target,
-        case .several? = rows.standingFacts[fact]?.standing.versions
+        case .several? = rows.standingFacts[fact]?.versions
       else { continue }
       moved.add(fact, stored, scopes, newTarget: write.target)
     }
@@ -18,7 +18,7 @@ extension ChangeWriter {
     for (fact, write) in changes.versions {
       let target = target(of: fact)
       for statement in write.removed { gone.add(fact, target, scopes, statement: statement) }
-      if let former = write.former, let stored = rows.standingFacts[fact]?.standing.target {
+      if let former = write.former, let stored = rows.standingFacts[fact]?.target {
         kept.add(fact, stored, scopes, statement: former, newTarget: target)
       }
     }
@@ -77,7 +77,7 @@ extension ChangeWriter {
   /// The target of a fact after this transaction.
   private func target(of fact: ScopedFact) -> LinkTarget? {
     changes.facts[fact]?.target ?? changes.histories[fact]?.target
-      ?? rows.standingFacts[fact]?.standing.target
+      ?? rows.standingFacts[fact]?.target
   }
 }
 

@@ -3,15 +3,9 @@ import EntitlementStore
 
 /// The rows that a writing transaction has locked and loaded. Its ledger reads only these.
 struct LoadedRows: LedgerReading, Sendable {
-  /// A standing fact with its hints, which the ledger does not read but a write needs.
-  struct LoadedFact: Sendable {
-    var standing: StandingFact
-    var hints: FactHints
-  }
-
   /// Keys that were loaded, whether or not there was a row.
   private(set) var keys: Set<LedgerKey> = []
-  var standingFacts: [ScopedFact: LoadedFact] = [:]
+  var standingFacts: [ScopedFact: StandingFact] = [:]
   var links: [ScopedTarget: LinkRow] = [:]
   var accounts: [ScopedAccount: AccountRow] = [:]
   var tokens: [ScopedToken: TokenRow] = [:]
@@ -33,7 +27,7 @@ struct LoadedRows: LedgerReading, Sendable {
 
   func standingFact(_ fact: ScopedFact) throws -> StandingFact? {
     try require(.standingFact(fact))
-    return standingFacts[fact]?.standing
+    return standingFacts[fact]
   }
 
   func link(of target: ScopedTarget) throws -> LinkRow? {
@@ -196,17 +190,15 @@ struct RowLoader {
         isRevoked: try result.flag(row, 4), isUpgraded: try result.flag(row, 5),
         digest: try result.digest(row, 6))
       var versions = StoredVersions.single(payload: [])
-      if let payload = try result.optionalData(row, 12) {
+      if let payload = try result.optionalData(row, 9) {
         versions = .single(payload: try vault.payload(of: payload, digest: precedence.digest))
       }
-      if let history = try result.optionalData(row, 11) {
+      if let history = try result.optionalData(row, 8) {
         versions = .several(try FactHistory(encoded: history))
       }
-      rows.standingFacts[fact] = LoadedRows.LoadedFact(
-        standing: StandingFact(
-          target: try result.linkTarget(row, 1), precedence: precedence,
-          document: try result.optionalDigest(row, 7), versions: versions),
-        hints: try result.hints(row, 8))
+      rows.standingFacts[fact] = StandingFact(
+        target: try result.linkTarget(row, 1), precedence: precedence,
+        document: try result.optionalDigest(row, 7), versions: versions)
     }
   }
 
