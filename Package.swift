@@ -343,8 +343,8 @@ let package = Package(
       name: "chaos",
       dependencies: [
         "AppStorePayloads", "CatalogFiles", "EntitlementDomain", "EntitlementStore", "Framing",
-        "JSON", "PostgresStore", "RPCClient", "StoreSimulator", "TestSupport", "Verification",
-        "Wire", argumentParser, logging, nio.core, nio.posix,
+        "JSON", "PostgresStore", "RPCClient", "StoreSimulator", "TestSupport", "Wire",
+        argumentParser, logging, nio.core, nio.posix,
       ],
       path: "Tests/Chaos"),
     // The server that conformance suites of the Connect protocol test.

@@ -10,7 +10,7 @@ package enum PayloadDecoder {
   ///
   /// - Parameters:
   ///   - payload: the JSON text.
-  ///   - digest: the SHA-256 of `payload`.
+  ///   - digest: that of `payload`.
   ///   - bundleID: the app of a renewal info, which contains no bundle id. Payloads of the other
   ///     kinds contain their own.
   /// - Throws: ``PayloadError`` when the payload is not JSON, or lacks a required field.
@@ -129,7 +129,7 @@ extension PayloadDecoder {
   ///
   /// - Parameters:
   ///   - payload: the purchase, encoded with `origin`.
-  ///   - digest: the SHA-256 of `payload`.
+  ///   - digest: that of `payload`.
   ///   - authority: of the fact.
   /// - Throws: ``PayloadError``.
   package static func transaction(

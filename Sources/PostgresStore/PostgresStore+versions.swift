@@ -112,7 +112,8 @@ enum VersionStatements {
   /// `$1` the UUID to continue after, `$2` the limit.
   static let notifications = PostgresStatement(
     """
-    SELECT notifications.uuid, notifications.payload, notifications.digest, headers.bytes
+    SELECT notifications.uuid, notifications.payload, \(ReadStatements.notificationDigest),
+      headers.bytes
     FROM notifications LEFT JOIN LATERAL (
       SELECT headers.bytes FROM headers WHERE headers.id = notifications.header OFFSET 0)
       AS headers ON true

@@ -32,10 +32,10 @@ extension Row {
     try withUnsafeData(atIndex: index) { data in data.map { [UInt8]($0) } ?? [] }
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` unless the column has 32 bytes.
+  /// - Throws: ``StoreError/Code/corrupt`` unless the column has 16 bytes.
   func digest(_ index: Int) throws -> PayloadDigest {
     let bytes = try bytes(index)
-    guard bytes.count == 32 else {
+    guard bytes.count == PayloadDigest.length else {
       throw StoreError(.corrupt, "a stored digest has \(bytes.count) bytes")
     }
     return PayloadDigest(bytes)

@@ -1,7 +1,8 @@
 extension Schema {
-  /// Version 15: packed ids (``PackedIdentifier``), and smaller indexes of hints. A column of a STRICT
-  /// table keeps its type, so the tables are made anew. Each is filled in the order of its key, and gets
-  /// its indexes after that. `packed_id` is a function of the program. Row ids stay.
+  /// Version 15: packed ids (``PackedIdentifier``), smaller indexes of hints, and digests of half the
+  /// length (``PayloadDigest``). A column of a STRICT table keeps its type, so the tables are made anew.
+  /// Each is filled in the order of its key, and gets its indexes after that. `packed_id` and
+  /// `packed_app_transaction_id` are functions of the program. Row ids stay.
   static let version15 = """
     CREATE TABLE packed_facts (
       id INTEGER PRIMARY KEY,
@@ -29,9 +30,11 @@ extension Schema {
       CHECK (document_id IS NULL OR length(signature) = 0)
     ) STRICT;
     INSERT INTO packed_facts
-      SELECT id, scope_id, kind, packed_id(identifier), chain_id, packed_id(app_transaction_id),
-        packed_id(app_account_token), packed_id(previous_chain), authority, signed_date, is_revoked,
-        is_upgraded, header_id, document_id, digest, payload, signature, history
+      SELECT id, scope_id, kind,
+        iif(kind = 3, packed_app_transaction_id(identifier), packed_id(identifier)), chain_id,
+        packed_id(app_transaction_id), packed_id(app_account_token), packed_id(previous_chain),
+        authority, signed_date, is_revoked, is_upgraded, header_id, document_id,
+        substr(digest, 1, 16), payload, signature, history
       FROM facts ORDER BY id;
     DROP TABLE facts;
     ALTER TABLE packed_facts RENAME TO facts;
@@ -88,7 +91,8 @@ extension Schema {
       PRIMARY KEY (scope_id, app_transaction_id)
     ) STRICT, WITHOUT ROWID;
     INSERT INTO packed_app_transactions
-      SELECT scope_id, packed_id(app_transaction_id), account, is_link_unsigned, is_detached, standing
+      SELECT scope_id, packed_app_transaction_id(app_transaction_id), account, is_link_unsigned,
+        is_detached, standing
       FROM app_transactions ORDER BY scope_id, app_transaction_id;
     DROP TABLE app_transactions;
     ALTER TABLE packed_app_transactions RENAME TO app_transactions;
@@ -142,7 +146,8 @@ extension Schema {
     ) STRICT;
     -- Another reason, which no program stored, stays an error of those who read it.
     INSERT INTO packed_history
-      SELECT id, chain_id, scope_id, packed_id(app_transaction_id), from_account, to_account,
+      SELECT id, chain_id, scope_id, packed_app_transaction_id(app_transaction_id), from_account,
+        to_account,
         CASE reason WHEN 'named' THEN 0 WHEN 'claimed' THEN 1 WHEN 'appAccountToken' THEN 2
           WHEN 'appTransaction' THEN 3 WHEN 'previousChain' THEN 4 WHEN 'imported' THEN 5
           WHEN 'merged' THEN 6 WHEN 'assigned' THEN 7 WHEN 'unassigned' THEN 8
@@ -158,5 +163,8 @@ extension Schema {
     CREATE INDEX link_history_by_former ON link_history (from_account)
       WHERE from_account IS NOT NULL;
     CREATE INDEX link_history_by_latter ON link_history (to_account) WHERE to_account IS NOT NULL;
+
+    UPDATE documents SET digest = substr(digest, 1, 16);
+    UPDATE notifications SET digest = substr(digest, 1, 16);
     """
 }

@@ -27,8 +27,9 @@ enum Schema {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     try checkSupported(version: version)
     if version == currentVersion { return }
-    database.add(function: packedIdentifier)
-    defer { database.remove(function: packedIdentifier) }
+    let functions = [packedIdentifier, packedAppTransactionID]
+    for function in functions { database.add(function: function) }
+    defer { for function in functions { database.remove(function: function) } }
     // A table that is made anew is dropped while other tables refer to it. Within a transaction the
     // pragma has no effect.
     try database.execute(sql: "PRAGMA foreign_keys = OFF")
@@ -65,6 +66,22 @@ enum Schema {
     "packed_id", argumentCount: 1, pure: true
   ) { values in
     String.fromDatabaseValue(values[0]).map { Data(PackedIdentifier.bytes(of: $0)) }
+  }
+
+  /// `packed_app_transaction_id(text)`: the same of an id of an app transaction. One without an id of
+  /// Apple's has the digest of its payload there, of which the first half stays.
+  private static let packedAppTransactionID = DatabaseFunction(
+    "packed_app_transaction_id", argumentCount: 1, pure: true
+  ) { values in
+    String.fromDatabaseValue(values[0]).map { Data(PackedIdentifier.bytes(of: shortened($0))) }
+  }
+
+  private static func shortened(_ id: String) -> String {
+    let digits = id.utf8.dropFirst("sha256:".utf8.count)
+    guard id.hasPrefix("sha256:"), digits.count == 64,
+      digits.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
+    else { return id }
+    return String(id.dropLast(32))
   }
 
   /// Compiles all statements: a damaged name in the schema is no damage to the checks of SQLite.

@@ -126,7 +126,7 @@ enum EvaluatedCustomer: String, CaseIterable, ExpressibleByArgument {
       bundleID: decoded(Self.scope.bundleID), environment: .production,
       originalTransactionID: OriginalTransactionID(id), transactionID: TransactionID(id),
       productID: decoded(product), type: ProductType(rawValue: Self.copy(type.rawValue)),
-      purchaseDate: at, signedDate: at, digest: PayloadDigest(words: (UInt64(index), 2, 3, 4)))
+      purchaseDate: at, signedDate: at, digest: PayloadDigest(words: (UInt64(index), 2)))
     fact.originalPurchaseDate = at
     fact.quantity = 1
     fact.appAccountToken = decoded("6f1c2c2e-9f6b-4b8e-8a44-2f6f9d1d7c11")
@@ -145,7 +145,7 @@ enum EvaluatedCustomer: String, CaseIterable, ExpressibleByArgument {
     var info = RenewalInfoFact(
       bundleID: decoded(Self.scope.bundleID), environment: .production,
       originalTransactionID: chain,
-      signedDate: last?.signedDate ?? 0, digest: PayloadDigest(words: (9, 9, 9, 9)))
+      signedDate: last?.signedDate ?? 0, digest: PayloadDigest(words: (9, 9)))
     info.productID = last?.productID
     info.autoRenewProductID = last?.productID
     info.autoRenews = true

@@ -12,7 +12,7 @@ struct ConsumptionDecisionTests {
     var fact = TransactionFact(
       bundleID: "com.example.reader", environment: .production, originalTransactionID: "1",
       transactionID: "1", productID: "com.example.reader.coins", type: type, purchaseDate: 1,
-      signedDate: 2, digest: PayloadDigest([UInt8](repeating: 1, count: 32)))
+      signedDate: 2, digest: PayloadDigest(words: (1, 1)))
     change(&fact)
     return fact
   }

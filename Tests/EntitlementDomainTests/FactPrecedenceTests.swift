@@ -18,7 +18,7 @@ struct FactPrecedenceTests {
   ) -> FactPrecedence {
     FactPrecedence(
       signedDate: Milliseconds(signed), isRevoked: revoked, isUpgraded: upgraded,
-      digest: PayloadDigest([digest] + [UInt8](repeating: 0, count: 31)))
+      digest: PayloadDigest(words: (UInt64(digest), 0)))
   }
 
   @Test("R5: signed later, then revoked, then upgraded, then the larger digest stands")
@@ -67,14 +67,21 @@ struct FactPrecedenceTests {
     }
   }
 
-  @Test("A digest keeps its 32 bytes and compares as they do")
+  @Test("R67: a digest is the first 16 bytes of a SHA-256, and compares as they do")
   func digest() {
-    let bytes = (0..<32).map { UInt8($0 * 7 % 256) }
-    #expect(PayloadDigest(bytes).bytes == bytes)
-    var larger = bytes
-    larger[31] += 1
-    #expect(PayloadDigest(bytes) < PayloadDigest(larger))
-    #expect(PayloadDigest(bytes).hexadecimal.hasPrefix("00070e15"))
+    let bytes = (0..<16).map { UInt8($0 * 7) }
+    let digest = PayloadDigest(bytes)
+    #expect(digest.bytes == bytes)
+    #expect(digest.hexadecimal == "00070e151c232a31383f464d545b6269")
+    let words: (UInt64, UInt64) = (0x0007_0e15_1c23_2a31, 0x383f_464d_545b_6269)
+    #expect(PayloadDigest(words: words) == digest)
+    #expect(PayloadDigest(sha256: (words.0, words.1, .max, 1)) == digest)
+    for index in bytes.indices {
+      var larger = bytes
+      larger[index] += 1
+      #expect(digest < PayloadDigest(larger))
+      #expect(digest != PayloadDigest(larger))
+    }
   }
 }
 

@@ -113,7 +113,7 @@ struct FactVersionTests {
     let standing = Given.period(1, from: 0) { $0.signedDate = Given.day(5) }
     let other = Given.period(1, from: 0) {
       $0.signedDate = Given.day(5)
-      $0.digest = PayloadDigest([UInt8](repeating: 255, count: 32))
+      $0.digest = PayloadDigest(words: (.max, .max))
       $0.storefront = "CAN"
     }
     let record = CustomerRecord(

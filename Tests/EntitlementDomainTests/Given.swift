@@ -37,7 +37,7 @@ enum Given {
   static func digest(_ seed: UInt64) -> PayloadDigest {
     var state = seed &+ 1
     return PayloadDigest(
-      (0..<32).map { _ in
+      (0..<PayloadDigest.length).map { _ in
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         return UInt8(truncatingIfNeeded: state >> 33)
       })

@@ -307,7 +307,7 @@ struct CustomerReaderTests {
     var purchase = TransactionFact(
       bundleID: Self.scope.bundleID, environment: .production, originalTransactionID: "1",
       transactionID: "1", productID: "season", type: .nonRenewing, purchaseDate: 1_000,
-      signedDate: 1_000, digest: PayloadDigest([UInt8](repeating: 0, count: 32)))
+      signedDate: 1_000, digest: PayloadDigest(words: (0, 0)))
     purchase.ownership = .purchased
     return .transaction(purchase)
   }

@@ -131,7 +131,8 @@ struct LargeCustomerTests {
     return SignedFact(
       fact: try PayloadDecoder.fact(
         kind: .transaction, payload: payload, digest: digest, bundleID: scope.bundleID),
-      signed: SignedPayload(header: [1], payload: payload, signature: digest.bytes + digest.bytes))
+      signed: SignedPayload(
+        header: [1], payload: payload, signature: [UInt8](repeating: digest.bytes[0], count: 64)))
   }
 
   /// Runs `body` with a store of large customers.

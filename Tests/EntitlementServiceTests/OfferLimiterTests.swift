@@ -92,7 +92,7 @@ struct OfferLimiterTests {
               bundleID: Self.scope.bundleID, environment: Self.scope.environment,
               originalTransactionID: chain, transactionID: TransactionID(chain.rawValue),
               productID: "p", type: .autoRenewable, purchaseDate: 0, signedDate: 0,
-              digest: PayloadDigest([UInt8](repeating: 0, count: 32))))
+              digest: PayloadDigest(words: (0, 0))))
         })
     }
     #expect(limiter.take(Self.scope, record(["2", "1"]), .appTransaction("7")) == nil)

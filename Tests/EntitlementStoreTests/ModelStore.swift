@@ -11,9 +11,10 @@ struct ModelStore {
     var history: FactHistory?
   }
 
-  /// The bytes serve as their own digest.
+  /// The first bytes serve as the digest.
   static func digest(of document: [UInt8]) -> PayloadDigest {
-    PayloadDigest(Array((document + [UInt8](repeating: 0, count: 32)).prefix(32)))
+    let length = PayloadDigest.length
+    return PayloadDigest(Array((document + [UInt8](repeating: 0, count: length)).prefix(length)))
   }
 
   private(set) var facts: [ScopedFact: StoredFact] = [:]

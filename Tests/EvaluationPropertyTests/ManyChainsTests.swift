@@ -308,7 +308,7 @@ enum LargeCustomer: CaseIterable {
       bundleID: scope.bundleID, environment: .production,
       originalTransactionID: OriginalTransactionID(chain), transactionID: TransactionID(id),
       productID: product, type: .autoRenewable, purchaseDate: moment(start),
-      signedDate: moment(start), digest: PayloadDigest(words: (1, 2, 3, 4)))
+      signedDate: moment(start), digest: PayloadDigest(words: (1, 2)))
     fact.expiresDate = moment(end)
     return fact
   }

@@ -192,6 +192,6 @@ struct RandomHistory {
   }
 
   private mutating func digest() -> PayloadDigest {
-    PayloadDigest(words: (random.next(), random.next(), random.next(), random.next()))
+    PayloadDigest(words: (random.next(), random.next()))
   }
 }

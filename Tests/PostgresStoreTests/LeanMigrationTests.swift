@@ -12,10 +12,17 @@ import Testing
   "Rows of schema version 12 that others imply", .enabled(if: EphemeralPostgres.isAvailable))
 struct LeanMigrationTests {
   /// Takes a database back to schema version 12, with all rows of it. The tables have no partitions and
-  /// few constraints, which the migration does not need.
+  /// few constraints, which the migration does not need. The second halves of digests, which nothing
+  /// tells, are invented.
   static let undo = #"""
+    CREATE FUNCTION whole(digest bytea) RETURNS bytea LANGUAGE sql STABLE AS $$
+      SELECT digest || decode(md5(digest), 'hex')
+    $$;
+    UPDATE documents SET digest = whole(digest);
+    UPDATE notifications SET digest = whole(digest);
     CREATE FUNCTION unpacked(id bytea) RETURNS text LANGUAGE sql STABLE AS $$
-      SELECT CASE get_byte(id, 0) WHEN 255 THEN convert_from(substring(id FROM 2), 'UTF8')
+      SELECT CASE get_byte(id, 0) WHEN 255 THEN regexp_replace(
+          convert_from(substring(id FROM 2), 'UTF8'), '^sha256:[0-9a-f]{32}$', '\&' || md5(id))
         WHEN 254 THEN regexp_replace(encode(substring(id FROM 2), 'hex'),
           '^(.{8})(.{4})(.{4})(.{4})(.{12})$', '\1-\2-\3-\4-\5')
         ELSE rtrim(encode(id, 'hex'), 'f') END
@@ -34,8 +41,8 @@ struct LeanMigrationTests {
           CASE WHEN identifier IN ('', '\xfd') THEN substring(target FROM 2) ELSE identifier END)
           COLLATE "C" AS identifier,
         unpacked(app_transaction) COLLATE "C" AS app_transaction, unpacked(token) COLLATE "C" AS token,
-        unpacked(previous_chain) COLLATE "C" AS previous_chain, digest, signature, document, payload,
-        history
+        unpacked(previous_chain) COLLATE "C" AS previous_chain, whole(digest) AS digest, signature,
+        whole(document) AS document, payload, history
       FROM facts;
     CREATE TABLE former_versions AS
       SELECT scope, unpacked_target(target) COLLATE "C" AS target, kind, authority, header, unpacked(
@@ -85,7 +92,7 @@ struct LeanMigrationTests {
       END LOOP;
     END
     $$;
-    DROP FUNCTION unpacked_target(bytea), unpacked(bytea);
+    DROP FUNCTION unpacked_target(bytea), unpacked(bytea), whole(bytea);
     DELETE FROM schema_migrations WHERE number = 13;
 
     """#
@@ -124,7 +131,7 @@ struct LeanMigrationTests {
     let report = try await sample.check()
     await before.close()
     let tables = [
-      "links", "link_events", "transactions", "facts", "versions", "tokens",
+      "links", "link_events", "transactions", "facts", "versions", "tokens", "documents",
     ]
     let stored = try tables.map { try value(Self.rows($0)) }
     let targets = try value(Self.targets)
@@ -236,6 +243,53 @@ struct LeanMigrationTests {
     await pool.close()
   }
 
+  /// The lengths of all digests of facts, their documents, documents and notifications, and of the
+  /// longest id of an app transaction.
+  private static let lengths = """
+    SELECT concat_ws(' ',
+      (SELECT array_agg(DISTINCT octet_length(digest)) FROM facts),
+      (SELECT array_agg(DISTINCT octet_length(document)) FROM facts WHERE document IS NOT NULL),
+      (SELECT array_agg(DISTINCT octet_length(digest)) FROM documents),
+      (SELECT array_agg(DISTINCT octet_length(digest)) FROM notifications),
+      (SELECT max(octet_length(target)) FROM links))
+    """
+
+  @Test("R67: what was stored with whole digests is known again, and documents are found")
+  func digests() async throws {
+    let cluster = try TestDatabases.cluster.get()
+    let connection = try await TestDatabases.make()
+    let database = try EphemeralPostgres.databaseName(of: connection)
+    func value(_ sql: String) throws -> String {
+      try cluster.execute(sql, database: database).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+    let archive = try DigestArchive()
+    let before = try await TestDatabases.open(connection)
+    try await archive.fill(before)
+    let answers = try await archive.answers(of: before)
+    await before.close()
+    try await RawPayloads.restore(in: connection)
+    _ = try value(Self.undo)
+    // A letter, "sha256:" and 64 digits.
+    #expect(try value(Self.lengths) == "{32} {32} {32} {32} 72")
+    _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
+    // A letter, the mark of a text, "sha256:" and 32 digits.
+    #expect(try value(Self.lengths) == "{16} {16} {16} {32} 41")
+
+    let after = try await TestDatabases.open(connection)
+    try await archive.check(answers, in: after)
+    // The conversion compares each payload with its digest, too.
+    while try await after.convertPayloads(limit: 100) != .complete {}
+    let status = try #require(try await PostgresDictionaries.status(connection: connection))
+    #expect(status.conversions.map(\.damagedRows) == [0, 0, 0, 0])
+    #expect(status.conversions.allSatisfy { $0.rows > 0 })
+    try await archive.check(answers, in: after)
+    let documents = try value(Self.count("documents"))
+    try await archive.addNewer(to: after)
+    #expect(try value(Self.count("documents")) == documents)
+    #expect(try value(Self.lengths) == "{16} {16} {16} {16,32} 41")
+    await after.close()
+  }
+
   @Test("Owners and privileges of the tables stay, and a conversion of payloads begins again")
   func privileges() async throws {
     let cluster = try TestDatabases.cluster.get()
@@ -279,7 +333,7 @@ struct LeanMigrationTests {
         SELECT string_agg(table_name || ' ' || looked_at || ' ' || (position IS NULL), ', '
           ORDER BY table_name) FROM payload_conversions
         """)
-        == "documents 7 false, facts 0 true, notifications 7 false, versions 0 true")
+        == "documents 0 true, facts 0 true, notifications 7 false, versions 0 true")
     #expect(try value("SELECT count(*) FROM pg_class WHERE relname LIKE 'lean%'") == "0")
     #expect(
       try value("SELECT count(*) FROM pg_constraint WHERE conname LIKE 'lean%' AND contype <> 'n'")

@@ -23,7 +23,8 @@ enum StoreSample {
     return SignedFact(
       fact: try PayloadDecoder.fact(
         kind: .transaction, payload: payload, digest: digest, bundleID: bundleID),
-      signed: SignedPayload(header: header, payload: payload, signature: digest.bytes))
+      signed: SignedPayload(
+        header: header, payload: payload, signature: digest.bytes + digest.bytes))
   }
 
   static let now: Milliseconds = 5_000

@@ -32,7 +32,7 @@ struct ConsumptionEndpointTests {
       "bundleId":"\(Self.scope.bundleID)","environment":"Production",
       "productId":"com.example.scribe.adfree","type":"Non-Consumable","purchaseDate":1,"signedDate":2}
       """
-    let digest = PayloadDigest(words: try SHA256.digest(of: Array(text.utf8)).words)
+    let digest = PayloadDigest(sha256: try SHA256.digest(of: Array(text.utf8)).words)
     let fact = TransactionFact(
       bundleID: Self.scope.bundleID, environment: Self.scope.environment,
       originalTransactionID: OriginalTransactionID(transaction.rawValue),

@@ -36,7 +36,7 @@ struct ExplanationSizeTests {
         originalTransactionID: OriginalTransactionID(id), transactionID: TransactionID(id),
         productID: "com.example.scribe.pro", type: .autoRenewable,
         purchaseDate: Self.now.advanced(by: -1_000), signedDate: Self.now,
-        digest: PayloadDigest(words: (UInt64(index), 2, 3, 4)))
+        digest: PayloadDigest(words: (UInt64(index), 2)))
       fact.expiresDate = Self.now.advanced(by: Int64(index + 1) * 60_000)
       switch shape {
       case .chains: break

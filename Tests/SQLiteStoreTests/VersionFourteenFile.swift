@@ -6,10 +6,14 @@ import Testing
 
 @testable import SQLiteStore
 
-/// A database as version 14 of the schema left it, with ids as text.
+/// A database as version 14 of the schema left it, with ids as text and whole digests. The second
+/// halves of the digests, which nothing tells, are invented.
 enum VersionFourteenFile {
   /// The tables that version 15 makes anew.
   static let tables = ["facts", "chains", "app_transactions", "account_tokens", "link_history"]
+
+  /// Others whose digests it shortens.
+  static let tablesWithDigests = ["documents", "notifications"]
 
   private static let packedColumns: Set = [
     "identifier", "app_transaction_id", "app_account_token", "previous_chain",
@@ -23,6 +27,7 @@ enum VersionFourteenFile {
     try queue.write { database in
       database.add(function: text)
       database.add(function: reason)
+      database.add(function: digest)
       for table in tables {
         try database.execute(
           sql: "CREATE TEMP TABLE present AS SELECT * FROM \(table); DROP TABLE \(table);")
@@ -30,7 +35,11 @@ enum VersionFourteenFile {
         try database.execute(sql: statements[0])
         let values = columns.map { column in
           if packedColumns.contains(column) { return "text_of_id(\(column))" }
-          return column == "reason" ? "text_of_reason(reason)" : column
+          return switch column {
+          case "reason": "text_of_reason(reason)"
+          case "digest": "whole_digest(digest)"
+          default: column
+          }
         }
         try database.execute(
           sql: """
@@ -39,6 +48,9 @@ enum VersionFourteenFile {
             DROP TABLE present;
             """)
         for index in statements.dropFirst() { try database.execute(sql: index) }
+      }
+      for table in tablesWithDigests {
+        try database.execute(sql: "UPDATE \(table) SET digest = whole_digest(digest)")
       }
       try database.execute(sql: "PRAGMA user_version = 14")
     }
@@ -74,7 +86,16 @@ enum VersionFourteenFile {
   }
 
   private static let text = DatabaseFunction("text_of_id", argumentCount: 1) { values in
-    try Data.fromDatabaseValue(values[0]).map { try PackedIdentifier.text(of: [UInt8]($0)) }
+    guard let bytes = Data.fromDatabaseValue(values[0]) else { return nil }
+    let text = try PackedIdentifier.text(of: [UInt8](bytes))
+    // Of an app transaction without an id.
+    return text.hasPrefix("sha256:") ? text + String(text.suffix(32).reversed()) : text
+  }
+
+  private static let digest = DatabaseFunction("whole_digest", argumentCount: 1) { values in
+    let half = try #require(Data.fromDatabaseValue(values[0]))
+    #expect(half.count == PayloadDigest.length)
+    return half + Data(half.reversed())
   }
 
   private static let reason = DatabaseFunction("text_of_reason", argumentCount: 1) { values in

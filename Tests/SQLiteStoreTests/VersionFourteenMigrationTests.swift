@@ -93,7 +93,7 @@ struct VersionFourteenMigrationTests {
     defer { try? queue.close() }
     return try queue.read { database in
       var contents: [String: [Row]] = [:]
-      for table in VersionFourteenFile.tables {
+      for table in VersionFourteenFile.tables + VersionFourteenFile.tablesWithDigests {
         contents[table] = try Row.fetchAll(database, sql: "SELECT * FROM \(table) ORDER BY 1, 2")
       }
       contents["sequence"] = try Row.fetchAll(
@@ -165,6 +165,83 @@ struct VersionFourteenMigrationTests {
         + String.fetchAll(database, sql: "SELECT \"table\" FROM pragma_foreign_key_check")
     }
     #expect(findings == ["ok"])
+    try migrated.close()
+  }
+
+  /// The lengths of all digests of facts, documents and notifications, and of the longest id of an app
+  /// transaction in each of the tables.
+  private func lengths() throws -> [Int] {
+    let queue = try DatabaseQueue(path: path)
+    defer { try? queue.close() }
+    return try queue.read { database in
+      try (["facts"] + VersionFourteenFile.tablesWithDigests).flatMap { table in
+        try Int.fetchAll(
+          database, sql: "SELECT DISTINCT length(digest) FROM \(table) ORDER BY 1")
+      }
+        + Int.fetchAll(
+          database,
+          sql: """
+            SELECT max(length(identifier)) FROM facts WHERE kind = 3
+            UNION ALL SELECT max(length(app_transaction_id)) FROM app_transactions
+            UNION ALL SELECT max(length(app_transaction_id)) FROM link_history
+            """)
+    }
+  }
+
+  private func documentCount() throws -> Int? {
+    let queue = try DatabaseQueue(path: path)
+    defer { try? queue.close() }
+    return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM documents") }
+  }
+
+  @Test("R67: what was stored with whole digests is known again, and documents are found")
+  func digests() async throws {
+    let archive = try DigestArchive()
+    var store = try SQLiteStore.open(at: path)
+    try await archive.fill(store)
+    let answers = try await archive.answers(of: store)
+    await store.close()
+    // The mark of a text, "sha256:" and 32 digits.
+    let present = [16, 16, 16, 40, 40, 40]
+    #expect(try lengths() == present)
+    try VersionFourteenFile.undo(at: path)
+    #expect(try lengths() == [32, 32, 32, 71, 71, 71])
+    let documents = try documentCount()
+    store = try SQLiteStore.open(at: path)
+    try await archive.check(answers, in: store)
+    try await archive.addNewer(to: store)
+    await store.close()
+    #expect(try documentCount() == documents)
+    #expect(try lengths() == present)
+  }
+
+  @Test("Ids of app transactions get shorter only where they are a digest")
+  func appTransactionIDs() async throws {
+    let digits = String(repeating: "0123456789abcdef", count: 4)
+    let ids = [
+      "sha256:\(digits)", "sha256:\(digits.uppercased())", "sha256:\(digits.dropLast())",
+      "sha256:\(digits)0", "sha1:\(digits)", "receipt:1", "704289572311513866", "sha256:",
+    ]
+    let queue = try await fileWithOneFact()
+    try await queue.write { database in
+      for id in ids {
+        try database.execute(
+          sql: """
+            INSERT INTO app_transactions
+                (scope_id, app_transaction_id, account, is_link_unsigned, is_detached, standing)
+              VALUES (1, ?, NULL, 0, 0, 0)
+            """, arguments: [id])
+      }
+    }
+    try queue.close()
+    let store = try SQLiteStore.open(at: path)
+    await store.close()
+    let migrated = try DatabaseQueue(path: path)
+    let stored = try await migrated.read { database in
+      try Data.fetchAll(database, sql: "SELECT app_transaction_id FROM app_transactions")
+        .map { try PackedIdentifier.text(of: [UInt8]($0)) }
+    }
+    #expect(Set(stored) == Set(["sha256:\(digits.prefix(32))"] + ids.dropFirst()))
     try migrated.close()
   }
 

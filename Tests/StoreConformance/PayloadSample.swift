@@ -48,7 +48,8 @@ struct PayloadSample {
 
   static func signedPayload(_ payload: [UInt8]) -> SignedPayload {
     let digest = digest(of: payload).bytes
-    return SignedPayload(header: header, payload: payload, signature: digest + digest)
+    return SignedPayload(
+      header: header, payload: payload, signature: digest + digest + digest + digest)
   }
 
   /// As long as Apple's, and shared by all samples, like the header of one signer.

@@ -38,7 +38,8 @@ struct EngineAgreementTests {
         + [event.appTransaction].compactMap { $0.map { (.appTransaction, $0.json) } }
       for (kind, payload) in payloads {
         let fact = try PayloadDecoder.fact(
-          kind: kind, payload: payload, digest: PayloadDigest(SHA256.digest(of: payload).bytes),
+          kind: kind, payload: payload,
+          digest: PayloadDigest(sha256: SHA256.digest(of: payload).words),
           bundleID: SimulatedApp.bundleID)
         if let known = standing[fact.key], known.precedence > fact.precedence { continue }
         standing[fact.key] = fact

@@ -13,7 +13,7 @@ struct PayloadTests {
 
   private func fact(_ kind: FactKind, _ payload: [UInt8]) throws -> Fact {
     try PayloadDecoder.fact(
-      kind: kind, payload: payload, digest: PayloadDigest(SHA256.digest(of: payload).bytes),
+      kind: kind, payload: payload, digest: PayloadDigest(sha256: SHA256.digest(of: payload).words),
       bundleID: "com.example.other")
   }
 

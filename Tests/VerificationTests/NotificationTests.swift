@@ -312,7 +312,7 @@ struct NotificationTests {
       guard case .renewalInfo(let unbound) = verified.content else { return nil }
       return unbound.bound(to: "com.example.scribe").digest
     }
-    let expected = PayloadDigest(words: try SHA256.digest(of: first.signed.payload).words)
+    let expected = PayloadDigest(sha256: try SHA256.digest(of: first.signed.payload).words)
     #expect(digests == [expected, expected])
   }
 

@@ -29,7 +29,7 @@ package struct AppTransactionFact: Hashable, Sendable {
   package var scope: AppScope { AppScope(bundleID: bundleID, environment: environment) }
 
   /// The `appTransactionId`. App transactions that were signed before it existed are identified by
-  /// the digest of their payload.
+  /// `sha256:` and the 32 hexadecimal digits of their payload's digest.
   package var identity: AppTransactionID {
     appTransactionID ?? AppTransactionID("sha256:" + digest.hexadecimal)
   }

@@ -25,37 +25,47 @@ package struct SignedPayload: Hashable, Sendable {
   }
 }
 
-/// The SHA-256 of a payload's bytes (the decoded JSON). It identifies one statement, and breaks
-/// ties between versions of a fact (R5).
+/// The first 16 bytes of the SHA-256 of a payload's bytes (the decoded JSON). It identifies one
+/// statement, and breaks ties between versions of a fact (R5, R67).
+///
+/// 128 bits are enough: two payloads with one digest would both have to be signed by Apple, and to
+/// find such a pair takes 2^64 hashes of payloads of one's own choice.
 package struct PayloadDigest: Hashable, Comparable, Sendable {
-  // Four big-endian words compare like the 32 bytes, and need no allocation.
-  private let words: (UInt64, UInt64, UInt64, UInt64)
+  package static let length = 16
 
-  /// - Parameter bytes: exactly 32 bytes. Another count is a programming error.
+  // Two big-endian words compare like the bytes, and need no allocation.
+  private let words: (UInt64, UInt64)
+
+  /// - Parameter bytes: exactly ``length`` bytes. Another count is a programming error.
   // Not generic: each fact that is read from a store has one, and a generic collection took 4 % of
   // such a read.
   package init(_ bytes: [UInt8]) {
-    precondition(bytes.count == 32, "a SHA-256 digest has 32 bytes")
+    precondition(bytes.count == Self.length, "a digest of a payload has 16 bytes")
     words = bytes.withUnsafeBytes { bytes in
       func word(_ index: Int) -> UInt64 {
         UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
       }
-      return (word(0), word(1), word(2), word(3))
+      return (word(0), word(1))
     }
   }
 
-  /// - Parameter words: the digest as four big-endian words, in the order of the bytes.
-  package init(words: (UInt64, UInt64, UInt64, UInt64)) {
+  /// - Parameter words: the digest as two big-endian words, in the order of the bytes.
+  package init(words: (UInt64, UInt64)) {
     self.words = words
   }
 
+  /// - Parameter words: a whole SHA-256 as four such words.
+  package init(sha256 words: (UInt64, UInt64, UInt64, UInt64)) {
+    self.words = (words.0, words.1)
+  }
+
   package var bytes: [UInt8] {
-    [words.0, words.1, words.2, words.3].flatMap { word in
+    [words.0, words.1].flatMap { word in
       stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
     }
   }
 
-  /// The 32 bytes in lower-case hexadecimal digits.
+  /// The 16 bytes in lower-case hexadecimal digits.
   package var hexadecimal: String {
     let digits = Array("0123456789abcdef".utf8)
     let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
@@ -72,7 +82,6 @@ package struct PayloadDigest: Hashable, Comparable, Sendable {
 
   package func hash(into hasher: inout Hasher) {
     hasher.combine(words.0)
-    hasher.combine(words.1)
   }
 }
 

@@ -1,6 +1,6 @@
 package import CatalogFiles
+import Cryptography
 package import EntitlementDomain
-import Verification
 
 /// Reads the catalog file from an injected source of bytes.
 package struct CatalogSource: Sendable {
@@ -40,7 +40,7 @@ package struct CatalogSource: Sendable {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw Unreadable("it is not UTF-8")
     }
-    guard let digest = ContentDigest.sha256(of: bytes) else {
+    guard let digest = try? SHA256.digest(of: bytes) else {
       throw Unreadable("its digest cannot be computed")
     }
     let contents = Result { () throws(CatalogError) in try CatalogFile.parse(text) }

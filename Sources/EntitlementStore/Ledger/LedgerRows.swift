@@ -7,7 +7,7 @@ package struct StandingFact: Hashable, Sendable {
   /// The target of the standing version (R7).
   package var target: LinkTarget
   package var precedence: FactPrecedence
-  /// The SHA-256 of the document that contains the fact; nil for a JWS.
+  /// The digest of the document that contains the fact; nil for a JWS.
   package var document: PayloadDigest?
   package var versions: StoredVersions
 

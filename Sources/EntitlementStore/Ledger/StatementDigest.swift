@@ -43,33 +43,21 @@ package struct StatementDigest: Hashable, Comparable, Sendable {
       }
     }
     do throws(CryptographyError) {
-      let digest = PayloadDigest(words: try SHA256.digest(of: text).words)
-      self = Self(digest.bytes.prefix(Self.length)) ?? Self.zero
+      let digest = try SHA256.digest(of: text).words
+      words = (digest.0, digest.1)
     } catch {
       throw StoreError(.internalFault, "hashing a payload failed")
     }
   }
 
-  private init(words: (UInt64, UInt64)) {
-    self.words = words
-  }
-
-  private static let zero = StatementDigest(words: (0, 0))
-
   /// Members that an app's device sets anew for each signature.
   private static let namesOfSigning: Set<[UInt8]> = Set(
     ["signedDate", "deviceVerification", "deviceVerificationNonce"].map { Array($0.utf8) })
 
-  package var bytes: [UInt8] {
-    [words.0, words.1].flatMap { word in
-      stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
-    }
-  }
+  package var bytes: [UInt8] { payloadDigest.bytes }
 
   /// The digest in the form of a payload's, for the order of versions.
-  package var payloadDigest: PayloadDigest {
-    PayloadDigest(words: (words.0, words.1, 0, 0))
-  }
+  package var payloadDigest: PayloadDigest { PayloadDigest(words: words) }
 
   package static func == (left: Self, right: Self) -> Bool { left.words == right.words }
 

@@ -105,7 +105,7 @@ package struct BulkCustomers: BulkSource {
   private func fact(_ payload: Payload) throws -> Fact {
     try PayloadDecoder.fact(
       kind: payload.kind, payload: payload.json,
-      digest: PayloadDigest(try SHA256.digest(of: payload.json).bytes),
+      digest: PayloadDigest(sha256: try SHA256.digest(of: payload.json).words),
       bundleID: Self.scope.bundleID)
   }
 }

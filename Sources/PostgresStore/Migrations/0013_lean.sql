@@ -5,6 +5,9 @@
 -- byte, so that \x63223616 is the chain ('c') 223616; after an odd number of digits comes an f. The table
 -- of notifications, whose rows are large and many, stays as it is: its chain is a letter and the id as text.
 -- The chains that carry a hint are found in the facts themselves, by indexes; there is no table of them.
+--
+-- A digest of a payload or document is the first half of what it was (PayloadDigest). Those of
+-- notifications stay whole, and their first half counts.
 
 -- Nothing may be written between a copy and the end. Writers wait for the locks of their apps before they
 -- take any other, so that none holds a table while it waits for another one; a writer of a new app waits
@@ -22,6 +25,8 @@ ALTER TABLE commit_tokens ADD CONSTRAINT commit_tokens_writer_schema_check
 LOCK TABLE accounts, links, account_links, facts, versions, transactions, hints, tokens, link_events,
   account_events IN EXCLUSIVE MODE;
 
+LOCK TABLE documents IN EXCLUSIVE MODE;
+
 -- For the indexes, and for the sort of the facts.
 SET LOCAL maintenance_work_mem = '256MB';
 SET LOCAL work_mem = '64MB';
@@ -35,9 +40,11 @@ CREATE FUNCTION lean_packed(id text) RETURNS bytea LANGUAGE sql STABLE AS $$
       THEN '\xfe'::bytea || decode(replace(id, '-', ''), 'hex')
     ELSE '\xff'::bytea || convert_to(id, 'UTF8') END
 $$;
--- A target: its letter, and the packed id.
+-- A target: its letter, and the packed id. An app transaction without an id has the digest of its payload
+-- there.
 CREATE FUNCTION lean_target(target text) RETURNS bytea LANGUAGE sql STABLE AS $$
-  SELECT convert_to(left(target, 1), 'UTF8') || lean_packed(substr(target, 2))
+  SELECT convert_to(left(target, 1), 'UTF8') || lean_packed(CASE
+    WHEN target ~ '^tsha256:[0-9a-f]{64}$' THEN substr(target, 2, 39) ELSE substr(target, 2) END)
 $$;
 
 -- Columns are in the order of their alignment, the longest first: no bytes are lost between them.
@@ -255,9 +262,11 @@ INSERT INTO lean_facts (
   SELECT scope, lean_target(target), kind, authority, header, signed_date, is_revoked, is_upgraded,
     CASE WHEN kind = 2 THEN '\xfd' WHEN identifier = substr(target, 2) THEN ''
       ELSE lean_packed(identifier) END,
-    lean_packed(app_transaction), lean_packed(token), lean_packed(previous_chain), digest, signature,
-    document, history, payload
+    lean_packed(app_transaction), lean_packed(token), lean_packed(previous_chain),
+    substring(digest FROM 1 FOR 16), signature, substring(document FROM 1 FOR 16), history, payload
   FROM facts ORDER BY target;
+
+UPDATE documents SET digest = substring(digest FROM 1 FOR 16);
 
 INSERT INTO lean_versions (
   scope, target, kind, authority, header, identifier, statement, signature, payload)
@@ -348,10 +357,10 @@ $$;
 ANALYZE lean_accounts, lean_links, lean_facts, lean_versions, lean_transactions, lean_tokens,
   lean_link_events, lean_account_events;
 
--- The conversion of these begins again: its place is a key of the former tables.
+-- The conversion of these begins again: its place is a former key.
 UPDATE payload_conversions SET position = NULL, looked_at = 0, bytes_before = 0, bytes_after = 0,
   damaged = 0, skipped = 0, pass = 1
-WHERE table_name IN ('facts', 'versions') AND ended_at IS NULL;
+WHERE table_name IN ('facts', 'versions', 'documents') AND ended_at IS NULL;
 
 -- Readers may hold some of the tables and wait for others. Waits for all of them a short time at once,
 -- and lets them go first, so that nobody is refused.

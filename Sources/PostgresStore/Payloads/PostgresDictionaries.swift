@@ -138,7 +138,7 @@ package enum PostgresDictionaries {
       """
     return PostgresStatement(
       """
-      SELECT \(name).\(table == .versions ? "statement" : "digest"),
+      SELECT \(table.digestColumn),
         \(table == .versions ? "versions.authority" : "NULL::smallint"),
         \(table == .notifications ? header : "NULL::bytea"), \(name).payload
       FROM \(name) TABLESAMPLE \(wholePages ? "SYSTEM" : "BERNOULLI") (\(percent)) REPEATABLE (1) LIMIT $1::bigint

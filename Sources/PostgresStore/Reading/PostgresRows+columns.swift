@@ -81,10 +81,10 @@ extension PostgresRows {
     try LinkTarget(stored: data(row, column))
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when the value does not have 32 bytes.
+  /// - Throws: ``StoreError/Code/corrupt`` when the value does not have 16 bytes.
   func digest(_ row: Int, _ column: Int) throws(StoreError) -> PayloadDigest {
     let bytes = try data(row, column)
-    guard bytes.count == 32 else {
+    guard bytes.count == PayloadDigest.length else {
       throw StoreError(.corrupt, "a stored digest has \(bytes.count) bytes")
     }
     return PayloadDigest(bytes)

@@ -101,6 +101,15 @@ extension PayloadTable {
     }
   }
 
+  /// The digest of the payload, or what a version states.
+  var digestColumn: String {
+    switch self {
+    case .versions: "versions.statement"
+    case .notifications: ReadStatements.notificationDigest
+    case .facts, .documents: "\(rawValue).digest"
+    }
+  }
+
   private var payloadColumn: String { self == .documents ? "bytes" : "payload" }
 
   /// The most rows of a step, of the rows that a caller allows. Documents may have some megabytes.
@@ -159,7 +168,7 @@ extension PayloadTable {
     return PostgresStatement(
       """
       SELECT \(columns.joined(separator: ", ")),
-        \(table).\(self == .versions ? "statement" : "digest"),
+        \(digestColumn),
         \(self == .versions ? "versions.authority" : "NULL::smallint"),
         \(hasHeader ? "headers.bytes" : "NULL::bytea"),
         \(keysOnly ? "''::bytea" : "\(table).\(payloadColumn)")

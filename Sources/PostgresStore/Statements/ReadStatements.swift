@@ -1,3 +1,5 @@
+import EntitlementDomain
+
 /// Statements outside of writing transactions, except those of customers (``CustomerStatement``).
 enum ReadStatements {
   // MARK: Facts and notifications
@@ -224,10 +226,14 @@ enum ReadStatements {
     links.changed_at, NULL, links.event_position
     """
 
+  /// The digest of a notification: the first half of what rows of schema versions before 13 have.
+  static let notificationDigest =
+    "substring(notifications.digest FROM 1 FOR \(PayloadDigest.length))"
+
   static let recordColumns = """
     notifications.uuid, notifications.scope, notifications.type, notifications.subtype,
     notifications.status, notifications.signed_date, notifications.received_at,
-    notifications.digest
+    \(notificationDigest) AS digest
     """
 
   static let notificationColumns = """

@@ -1,4 +1,3 @@
-import Cryptography
 import EntitlementDomain
 import EntitlementStore
 
@@ -71,7 +70,7 @@ struct ChangeWriter {
         header = jwsHeader
         signature = jwsSignature
       case .document(let bytes):
-        let digest = try Self.digest(of: bytes)
+        let digest = try StoredPayload.digest(of: bytes)
         documents[digest] = bytes
         document = digest
       }
@@ -118,14 +117,6 @@ struct ChangeWriter {
     add(
       WriteStatements.deleteTransactions, returnedTransactions.values,
       count: returnedTransactions.count)
-  }
-
-  static func digest(of document: [UInt8]) throws(StoreError) -> PayloadDigest {
-    do throws(CryptographyError) {
-      return PayloadDigest(words: try SHA256.digest(of: document).words)
-    } catch {
-      throw StoreError(.internalFault, "hashing a document failed")
-    }
   }
 
   /// Runs after the facts are written.

@@ -90,7 +90,7 @@ extension AuthenticPayload {
 
   private func payloadDigest() throws(Refusal) -> PayloadDigest {
     do {
-      return PayloadDigest(words: try SHA256.digest(of: signed.payload).words)
+      return PayloadDigest(sha256: try SHA256.digest(of: signed.payload).words)
     } catch {
       throw Refusal(error, as: .retryable, in: "payload")
     }

@@ -99,7 +99,7 @@ struct ReceiptFacts {
   ) -> Result<SignedFact, Refusal> {
     let digest: PayloadDigest
     do {
-      digest = PayloadDigest(words: try SHA256.digest(of: payload.bytes).words)
+      digest = PayloadDigest(sha256: try SHA256.digest(of: payload.bytes).words)
     } catch {
       return .failure(Refusal(error, as: .retryable, in: "receipt"))
     }

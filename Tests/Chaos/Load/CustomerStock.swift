@@ -1,7 +1,7 @@
 import AppStorePayloads
 import EntitlementDomain
+import EntitlementStore
 import StoreSimulator
-import Verification
 
 /// The signed histories of the customers of a run, each created when it is needed.
 struct CustomerStock: Sendable {
@@ -79,10 +79,8 @@ struct CustomerStock: Sendable {
   }
 
   private static func fact(_ kind: FactKind, _ payload: [UInt8]) throws -> Fact {
-    guard let digest = ContentDigest.sha256(of: payload) else {
-      throw ChaosFailure("a payload has no digest")
-    }
-    return try PayloadDecoder.fact(
-      kind: kind, payload: payload, digest: digest, bundleID: SimulatedApp.bundleID)
+    try PayloadDecoder.fact(
+      kind: kind, payload: payload, digest: try StoredPayload.digest(of: payload),
+      bundleID: SimulatedApp.bundleID)
   }
 }

@@ -76,7 +76,7 @@ struct CorpusCustomer: Sendable {
           event.appTransaction.map { (.appTransaction, $0.json) },
         ].compactMap { $0 }
       for (index, (kind, json)) in payloads.enumerated() {
-        let digest = PayloadDigest(words: (UInt64(facts.count), UInt64(index), 0, 0))
+        let digest = PayloadDigest(words: (UInt64(facts.count), UInt64(index)))
         if let fact = try? PayloadDecoder.fact(
           kind: kind, payload: json, digest: digest, bundleID: SimulatedApp.bundleID)
         {

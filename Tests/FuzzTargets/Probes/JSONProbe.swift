@@ -7,7 +7,7 @@ import Verification
 /// The parser of JSON payloads: an accepted document has the same indented text and the same facts
 /// after indentation, and Foundation accepts it too.
 enum JSONProbe {
-  private static let digest = PayloadDigest(words: (1, 2, 3, 4))
+  private static let digest = PayloadDigest(words: (1, 2))
 
   static func run(_ input: [UInt8]) throws(BrokenInvariant) {
     guard let document = try? JSONDocument(input) else { return }

@@ -62,7 +62,7 @@ struct ReceiptFactTests {
     let (receipt, _) = try verified(ReceiptWorkshop.content)
     for result in receipt.facts {
       let signed = try result.get()
-      let digest = PayloadDigest(words: try SHA256.digest(of: signed.signed.payload).words)
+      let digest = PayloadDigest(sha256: try SHA256.digest(of: signed.signed.payload).words)
       #expect(signed.fact.digest == digest)
       var again = try PayloadDecoder.fact(
         kind: signed.fact.kind, payload: signed.signed.payload, digest: digest,

@@ -149,12 +149,13 @@ struct LargeCustomers {
 
   /// The signature is invented: a store treats it like a real one.
   private func signed(_ json: [UInt8]) throws -> SignedFact {
-    let digest = PayloadDigest(try SHA256.digest(of: json).bytes)
+    let hash = try SHA256.digest(of: json)
     return SignedFact(
       fact: try PayloadDecoder.fact(
-        kind: .transaction, payload: json, digest: digest, bundleID: BulkCustomers.scope.bundleID),
+        kind: .transaction, payload: json, digest: PayloadDigest(sha256: hash.words),
+        bundleID: BulkCustomers.scope.bundleID),
       signed: SignedPayload(
-        header: plan.customers.header, payload: json, signature: digest.bytes + digest.bytes))
+        header: plan.customers.header, payload: json, signature: hash.bytes + hash.bytes))
   }
 
   /// The only transaction of a subscription that has ended.

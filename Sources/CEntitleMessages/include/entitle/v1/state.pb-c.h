@@ -538,8 +538,8 @@ struct  Entitle__V1__GrandfatheringState
    */
   protobuf_c_boolean flagged;
   /*
-   * The id of the app transaction that decided; "sha256:" and its digest when it has no id; empty
-   * when no app transaction is known.
+   * The id of the app transaction that decided; when it has no id, "sha256:" and the first 16 bytes of
+   * the SHA-256 of its payload, hexadecimal; empty when no app transaction is known.
    */
   char *app_transaction_id;
 };
