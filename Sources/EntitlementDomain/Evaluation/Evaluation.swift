@@ -57,11 +57,10 @@ package enum Evaluation {
     _ history: History, of record: CustomerRecord, at now: Milliseconds,
     check: inout CancellationCheck
   ) throws(EvaluationCancelled) -> Outcome {
-    var state = try history.state(of: record, at: now, check: &check)
     let boundaries = history.boundaries(around: now)
-    state.nextTransitionAt = try history.nextTransition(
-      of: state, in: boundaries, check: &check)
-    return Outcome(state: state, lastBoundaryAt: boundaries.latestPast)
+    return Outcome(
+      state: try history.state(of: record, at: now, boundaries: boundaries, check: &check),
+      lastBoundaryAt: boundaries.latestPast)
   }
 }
 

@@ -60,9 +60,12 @@ final class History {
 }
 
 extension History {
-  /// The state at a moment, without its next transition.
+  /// The state at a moment.
+  ///
+  /// - Parameter boundaries: those around the moment; nil: the state does not tell its next transition.
   func state(
-    of record: CustomerRecord, at now: Milliseconds, check: inout CancellationCheck
+    of record: CustomerRecord, at now: Milliseconds, boundaries: Boundaries? = nil,
+    check: inout CancellationCheck
   ) throws(EvaluationCancelled) -> CustomerState {
     var builder = StateBuilder(history: self, now: now)
     for position in chains.indices {
@@ -75,7 +78,7 @@ extension History {
     }
     for position in grants.indices { builder.addGrant(position) }
     for position in grandfathering.indices { builder.addRule(position) }
-    return try builder.state(of: record, check: &check)
+    return try builder.state(of: record, boundaries: boundaries, check: &check)
   }
 
   /// The moments at which the state may change without new facts (R30).
@@ -194,14 +197,19 @@ struct FactTable {
     let id: ProductID
     /// The position of the first transaction that names it.
     let fact: Int
-    /// Nil when the product is not in the catalog (R14).
-    let inCatalog: CatalogProduct?
+    // What the catalog says of it. A copy of all that it says would count many references.
 
-    let isInCatalog: Bool
+    /// Nil when the product is not in the catalog (R14).
+    let kind: CatalogProduct.Kind?
+    let group: SubscriptionGroupID?
+    let duration: CalendarDuration?
+    let isStacking: Bool
     let entitlements: [EntitlementID]
     /// The level of service; 1 is the highest (R28). A product that is not in the catalog is below
     /// all others.
     let level: Int
+
+    var isInCatalog: Bool { kind != nil }
   }
 
   /// - Parameter fact: the position of a transaction.
@@ -241,11 +249,16 @@ extension FactTable.Product {
     guard case .transaction(let transaction) = fact else {
       preconditionFailure("another kind of fact has no product")
     }
-    let inCatalog = catalog[transaction.productID]
+    guard let inCatalog = catalog[transaction.productID] else {
+      self.init(
+        id: transaction.productID, fact: position, kind: nil, group: nil, duration: nil,
+        isStacking: false, entitlements: [], level: 1_000_000)
+      return
+    }
     self.init(
-      id: transaction.productID, fact: position, inCatalog: inCatalog,
-      isInCatalog: inCatalog != nil, entitlements: inCatalog?.entitlements ?? [],
-      level: inCatalog?.level ?? 1_000_000)
+      id: transaction.productID, fact: position, kind: inCatalog.kind, group: inCatalog.group,
+      duration: inCatalog.duration, isStacking: inCatalog.stacking,
+      entitlements: inCatalog.entitlements, level: inCatalog.level)
   }
 }
 

@@ -1,6 +1,6 @@
 /// Merges facts for a ``History``: keeps the standing version of each fact, and groups transactions
-/// by chain and product.
-struct HistoryBuilder {
+/// by chain and product. Not copyable, as ``StateBuilder``.
+struct HistoryBuilder: ~Copyable {
   private let scope: AppScope
   private let catalog: [ProductID: CatalogProduct]
 
@@ -165,7 +165,7 @@ struct HistoryBuilder {
   /// - Returns: nil for an auto-renewable subscription.
   private func oneTimeKind(of transaction: TransactionOutline, product: Int) -> OneTimeKind? {
     guard transaction.lacksType else { return transaction.oneTimeKind }
-    switch products[product].inCatalog?.kind {
+    switch products[product].kind {
     case .autoRenewable: return nil
     case .nonRenewing: return .nonRenewing
     case .nonConsumable: return .nonConsumable
@@ -181,27 +181,24 @@ struct HistoryBuilder {
     throws(EvaluationCancelled) -> [SubscriptionChain]
   {
     guard let first = periods.first else { return [] }
-    let ends = endsOfChains
+    var starts = endsOfChains
     var ordered = Array(repeated: first.period, count: periods.count)
-    var starts = ends
     for (chain, period) in periods.reversed() {
-      starts[chain] -= 1
-      ordered[starts[chain]] = period
+      starts[chain].period -= 1
+      ordered[starts[chain].period] = period
     }
-    var productStarts: [Int] = []
-    productStarts.reserveCapacity(ends.count + 1)
     var renewals = renewals(of: table.facts.span)
     try check.ask()
     // All chains share the arrays, which are complete before the first of them refers to them.
     var productsOfChains: [Int] = []
-    productsOfChains.reserveCapacity(ends.count + products.count)
+    productsOfChains.reserveCapacity(chainFacts.count + products.count)
     var slots = ProductSlots()
-    for number in ends.indices {
+    for number in chainFacts.indices {
       try check.step()
-      let range = starts[number]..<ends[number]
+      let range = starts[number].period..<starts[number + 1].period
       if !isSorted(ordered[range], in: table) { ordered[range].sort(by: table.isEarlier) }
       let firstProduct = productsOfChains.count
-      productStarts.append(firstProduct)
+      starts[number].product = firstProduct
       productsOfChains.append(ordered[range.lowerBound].product)
       // Most chains have one product, so no period can replace another.
       if ordered[range].contains(where: { $0.product != ordered[range.lowerBound].product }) {
@@ -215,28 +212,31 @@ struct HistoryBuilder {
       }
       Self.markFirstHeard(&ordered, in: range)
     }
-    productStarts.append(productsOfChains.count)
+    starts[chainFacts.count].product = productsOfChains.count
     var chains: [SubscriptionChain] = []
-    chains.reserveCapacity(ends.count)
-    for number in ends.indices {
+    chains.reserveCapacity(chainFacts.count)
+    for number in chainFacts.indices {
       try check.step()
-      let periods = ordered[starts[number]..<ends[number]]
+      let (start, end) = (starts[number], starts[number + 1])
+      let periods = ordered[start.period..<end.period]
       renewals[number]?.findSubject(in: periods)
       chains.append(
         SubscriptionChain(
           id: table.transaction(chainFacts[number]).originalTransactionID, periods: periods,
           renewal: renewals[number], repeats: repeats[number] ?? [],
-          products: productsOfChains[productStarts[number]..<productStarts[number + 1]]))
+          products: productsOfChains[start.product..<end.product]))
     }
     if chains.count > 1 { chains.sort { $0.id < $1.id } }
     return chains
   }
 
-  /// By chain number: the end of its periods, when all are in the order of the chains.
-  private var endsOfChains: [Int] {
-    var ends = [Int](repeated: 0, count: chainFacts.count)
-    for (chain, _) in periods { ends[chain] += 1 }
-    for chain in ends.indices.dropFirst() { ends[chain] += ends[chain - 1] }
+  /// By chain number: the end of its periods, when all are in the order of the chains. The last is the
+  /// end of all of them.
+  private var endsOfChains: [(period: Int, product: Int)] {
+    var ends = [(period: Int, product: Int)](
+      repeated: (period: 0, product: 0), count: chainFacts.count + 1)
+    for (chain, _) in periods { ends[chain].period += 1 }
+    for chain in ends.indices.dropFirst() { ends[chain].period += ends[chain - 1].period }
     return ends
   }
 

@@ -62,14 +62,13 @@ struct OneTimePurchases {
   /// - Parameter purchases: in any order.
   init(product: Int, purchases: [Purchase], in table: FactTable) {
     self.product = product
-    let inCatalog = table.products[product].inCatalog
-    let duration = inCatalog?.duration
+    let duration = table.products[product].duration
     var windows = purchases.map { Window($0, duration: duration) }
     windows.sort { left, right in
       left.purchaseDate == right.purchaseDate
         ? table.hasLesserID(left.fact, right.fact) : left.purchaseDate < right.purchaseDate
     }
-    isStacking = duration != nil && inCatalog?.stacking == true
+    isStacking = duration != nil && table.products[product].isStacking
     if let duration, isStacking { Self.stack(&windows, duration: duration) }
     self.windows = windows
   }
@@ -104,19 +103,17 @@ struct OneTimePurchases {
     return best
   }
 
-  func makeStanding(
-    of window: Window, in table: FactTable, at now: Milliseconds
+  /// - Parameter firstPurchaseAt: the earliest purchase of the product.
+  func standing(
+    of window: Window, firstPurchaseAt: Milliseconds, in table: FactTable, at now: Milliseconds
   ) -> Standing {
     let status = window.outcome(at: now).status
-    var standing = Standing.of(
-      table.facts[window.fact], status, isActive: status == .active, type: window.kind.type, at: now
-    )
-    standing.periodStart = window.start
-    standing.periodEnd = window.end
-    standing.expirationReason = status == .expired ? .ended : nil
-    if status == .expired || status == .revoked { standing.callToAction = .winBack }
-    standing.notices = notices(of: window, in: table)
-    return standing
+    let isOver = status == .expired || status == .revoked
+    return Standing.of(
+      table.facts[window.fact], status, isActive: status == .active, type: window.kind.type,
+      start: window.start, end: window.end, reason: status == .expired ? .ended : nil,
+      Standing.Outlook(callToAction: isOver ? .winBack : .none), firstPurchaseAt: firstPurchaseAt,
+      notices: notices(of: window, in: table), at: now)
   }
 
   /// The notices in the order of the raw values.

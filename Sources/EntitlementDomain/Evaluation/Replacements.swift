@@ -12,11 +12,26 @@ struct Replacements {
 
   /// - Parameter chain: the positions of the periods of one chain.
   static func mark(_ periods: inout [Period], in chain: Range<Int>) {
+    guard mayReplace(periods, in: chain) else { return }
     let replacements = Replacements(periods, in: chain)
     for (rank, index) in replacements.all.indices.enumerated() {
       periods[index].replacedAt = replacements.start(
         ofSuccessorOf: periods[index], rank: rank, in: periods)
     }
+  }
+
+  /// Whether a period was upgraded, or something was bought after the first period began. Most chains
+  /// were only renewed.
+  private static func mayReplace(_ periods: [Period], in chain: Range<Int>) -> Bool {
+    var first = periods[chain.lowerBound].start
+    var lastPurchase: Milliseconds?
+    for index in chain {
+      let period = periods[index]
+      if period.isUpgraded { return true }
+      first = min(first, period.start)
+      if period.isPurchase { lastPurchase = max(lastPurchase ?? period.start, period.start) }
+    }
+    return lastPurchase.map { $0 > first } ?? false
   }
 
   private init(_ periods: [Period], in chain: Range<Int>) {

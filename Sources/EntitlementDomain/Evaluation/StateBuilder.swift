@@ -1,7 +1,8 @@
 /// Builds a state from the parts of a history, which can be added in any order (R3).
 ///
 /// Parts are compared by positions and moments. Only what the state shows gets its texts, at the end.
-struct StateBuilder {
+/// Not copyable, because a copy would count a reference for each of its lists.
+struct StateBuilder: ~Copyable {
   private let history: History
   private let now: Milliseconds
   /// The best of each product, by the product's position.
@@ -227,18 +228,27 @@ struct StateBuilder {
   // MARK: Result
 
   /// Builds the state.
-  mutating func state(of record: CustomerRecord, check: inout CancellationCheck)
-    throws(EvaluationCancelled) -> CustomerState
-  {
+  ///
+  /// - Parameter boundaries: those around the moment, to find the next transition; nil: it is not told.
+  mutating func state(
+    of record: CustomerRecord, boundaries: Boundaries?, check: inout CancellationCheck
+  ) throws(EvaluationCancelled) -> CustomerState {
     let products = try productStates(check: &check)
     let groups = try groupStates(check: &check)
     let coreState = coreState(products: products)
+    var nextTransitionAt: Milliseconds?
+    if let boundaries {
+      nextTransitionAt = try history.nextTransition(
+        of: ShownState(evaluatedAt: now, coreState: coreState, products: products, groups: groups),
+        in: boundaries, check: &check)
+    }
+    // All fields at once, and by the initializer that the compiler makes; see ``CustomerState``.
     return CustomerState(
       scope: record.scope, accountID: record.accountID, revision: record.revision,
-      evaluatedAt: now, coreState: coreState,
+      evaluatedAt: now, nextTransitionAt: nextTransitionAt, coreState: coreState,
       callsToAction: callsToAction(coreState: coreState, products: products, groups: groups),
       entitlements: entitlementStates(), products: products, groups: groups,
-      grandfathering: grandfathering, nextTransitionAt: nil)
+      grandfathering: grandfathering)
   }
 
   /// Before the groups are sorted, since the products refer to them.
@@ -253,8 +263,8 @@ struct StateBuilder {
       states.append(
         ProductState(
           productID: history.table.products[position].id,
-          groupID: candidate.group.map { groups[$0].id },
           isInCatalog: history.table.products[position].isInCatalog,
+          groupID: candidate.group.map { groups[$0].id },
           standing: standing(of: candidate)))
     }
     return states
@@ -270,25 +280,26 @@ struct StateBuilder {
       try check.step()
       states.append(
         GroupState(
-          groupID: groups[position].id, standing: standing(of: groups[position].best),
-          trialUsed: groups[position].trialUsed,
-          introductoryOfferUsed: groups[position].introductoryOfferUsed))
+          groupID: groups[position].id, trialUsed: groups[position].trialUsed,
+          introductoryOfferUsed: groups[position].introductoryOfferUsed,
+          standing: standing(of: groups[position].best)))
     }
     return states
   }
 
   private func standing(of candidate: Candidate) -> Standing {
-    var standing =
-      switch candidate.ground {
-      case .chain(let position, let verdict):
-        history.chains[position].standing(by: verdict, in: history, at: now)
-      case .followed(let position, let period):
-        history.chains[position].standing(ofFollowed: period, in: history, at: now)
-      case .purchase(let position, let window):
-        history.purchases[position].makeStanding(of: window, in: history.table, at: now)
-      }
-    standing.firstPurchaseAt = candidate.firstPurchaseAt
-    return standing
+    let firstPurchaseAt = candidate.firstPurchaseAt
+    return switch candidate.ground {
+    case .chain(let position, let verdict):
+      history.chains[position].standing(
+        by: verdict, firstPurchaseAt: firstPurchaseAt, in: history, at: now)
+    case .followed(let position, let period):
+      history.chains[position].standing(
+        ofFollowed: period, firstPurchaseAt: firstPurchaseAt, in: history, at: now)
+    case .purchase(let position, let window):
+      history.purchases[position].standing(
+        of: window, firstPurchaseAt: firstPurchaseAt, in: history.table, at: now)
+    }
   }
 
   private mutating func entitlementStates() -> [EntitlementState] {

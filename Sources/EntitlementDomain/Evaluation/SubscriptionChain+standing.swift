@@ -16,31 +16,39 @@ extension SubscriptionChain {
   ///
   /// - Parameters:
   ///   - verdict: what decides the chain at `now`.
+  ///   - firstPurchaseAt: the earliest purchase of what the standing is shown for.
   ///   - cache: of what was charged ahead of the period; nil when it is asked for once.
   func standing(
-    by verdict: Verdict, in history: History, at now: Milliseconds,
+    by verdict: Verdict, firstPurchaseAt: Milliseconds, in history: History, at now: Milliseconds,
     cache: ChargedAheadCache? = nil
   ) -> Standing {
     let (period, outcome) = (verdict.period, verdict.outcome)
-    var standing = makeStanding(of: period, outcome: outcome, in: history.table, at: now)
     var ahead = AheadCharges()
     if outcome.status == .active {
       ahead =
         cache?.charges(of: self, after: period, at: now) ?? aheadCharges(of: period, at: now)
     }
-    addRenewal(outcome: outcome, period: period, ahead: ahead, to: &standing, in: history.table)
-    return standing
+    return makeStanding(
+      of: period, outcome,
+      outlook(outcome: outcome, period: period, ahead: ahead, in: history.table),
+      firstPurchaseAt: firstPurchaseAt, in: history.table, at: now)
   }
 
   /// The standing of a product that does not decide the chain: that of its latest period, which
   /// another product has followed.
   ///
-  /// - Parameter period: the latest period of the product.
-  func standing(ofFollowed period: Period, in history: History, at now: Milliseconds) -> Standing {
-    var standing = makeStanding(
-      of: period, outcome: outcomeOfFollowed(period, at: now), in: history.table, at: now)
-    standing.callToAction = standing.status == .revoked ? .winBack : .none
-    return standing
+  /// - Parameters:
+  ///   - period: the latest period of the product.
+  ///   - firstPurchaseAt: the earliest purchase of the product.
+  func standing(
+    ofFollowed period: Period, firstPurchaseAt: Milliseconds, in history: History,
+    at now: Milliseconds
+  ) -> Standing {
+    let outcome = outcomeOfFollowed(period, at: now)
+    return makeStanding(
+      of: period, outcome,
+      Standing.Outlook(callToAction: outcome.status == .revoked ? .winBack : .none),
+      firstPurchaseAt: firstPurchaseAt, in: history.table, at: now)
   }
 
   /// The period that represents a product which does not decide the chain; nil when it has none.
@@ -90,7 +98,7 @@ extension SubscriptionChain {
   /// The subscription group that a period tells by itself.
   func ownGroupID(of period: Period, in table: FactTable) -> SubscriptionGroupID? {
     table.transaction(period.fact).subscriptionGroupID
-      ?? table.products[period.product].inCatalog?.group
+      ?? table.products[period.product].group
   }
 
   func groupIDOfOtherPeriods(in table: FactTable) -> SubscriptionGroupID? {
@@ -98,53 +106,59 @@ extension SubscriptionChain {
       if let group = table.transaction(period.fact).subscriptionGroupID { return group }
     }
     for period in periods.reversed() {
-      if let group = table.products[period.product].inCatalog?.group { return group }
+      if let group = table.products[period.product].group { return group }
     }
     return nil
   }
 
-  /// The standing by a period and its outcome (R29), without the renewal.
+  /// The standing by a period and its outcome (R29).
   private func makeStanding(
-    of period: Period, outcome: Outcome, in table: FactTable, at now: Milliseconds
+    of period: Period, _ outcome: Outcome, _ outlook: Standing.Outlook,
+    firstPurchaseAt: Milliseconds, in table: FactTable, at now: Milliseconds
   ) -> Standing {
-    var standing = Standing.of(
-      table.facts[period.fact], outcome.status, isActive: outcome.isActive, type: .autoRenewable,
-      at: now)
-    standing.firstPurchaseAt = firstPurchaseAt
-    standing.expirationReason = outcome.reason
-    standing.graceEnd = outcome.graceEnd
     var notices = outcome.notices
     if !table.products[period.product].isInCatalog { notices.insert(.productUnknown) }
-    standing.notices = notices.inOrder
-    return standing
+    return Standing.of(
+      table.facts[period.fact], outcome.status, isActive: outcome.isActive, type: .autoRenewable,
+      start: period.start, end: period.hasEnd ? period.end : nil, reason: outcome.reason,
+      graceEnd: outcome.graceEnd, outlook, firstPurchaseAt: firstPurchaseAt,
+      notices: notices.inOrder, at: now)
   }
 
-  /// Adds the next renewal (R22, R23) and the call to action (R29). Neither decides access.
-  private func addRenewal(
-    outcome: Outcome, period: Period, ahead: AheadCharges, to standing: inout Standing,
-    in table: FactTable
-  ) {
+  /// The next renewal (R22, R23) and the call to action (R29). Neither decides access.
+  private func outlook(
+    outcome: Outcome, period: Period, ahead: AheadCharges, in table: FactTable
+  ) -> Standing.Outlook {
     // A change that was already charged is certain, whatever the renewal info says.
-    if let change = ahead.change {
-      standing.pendingChange = PendingChange(
-        productID: table.products[change.product].id, effectiveAt: change.start)
+    var pendingChange = ahead.change.map {
+      PendingChange(productID: table.products[$0.product].id, effectiveAt: $0.start)
     }
     // The latest charge decides whether another one follows.
     let latest = ahead.latest ?? period
-    if let renewal, renewal.speaks(of: latest) {
-      addRenewal(
-        NextRenewal.of(table.facts[renewal.fact]), latest: latest, outcome: outcome,
-        to: &standing, in: table)
-      standing.callToAction = Self.callToAction(for: standing)
-      if standing.callToAction == .winBack {
-        standing.winBackOfferIDs = table.renewalInfo(renewal.fact).eligibleWinBackOfferIDs
-      }
-      return
+    guard let renewal, renewal.speaks(of: latest) else {
+      let renews = renewal.map { $0.continues(to: latest) && Self.renews(outcome) } ?? false
+      let willRenew = renews ? true : nil
+      return Standing.Outlook(
+        willRenew: willRenew, pendingChange: pendingChange,
+        callToAction: Self.callToAction(outcome.status, willRenew: willRenew, consent: nil))
     }
-    if let renewal, renewal.continues(to: latest), Self.renews(outcome) {
-      standing.willRenew = true
+    let info = NextRenewal.of(table.facts[renewal.fact])
+    let willRenew = info.autoRenews.map { $0 && Self.renews(outcome) }
+    let isTold =
+      (outcome.status == .active || outcome.status == .grace) && info.autoRenews != false
+    if isTold, pendingChange == nil, let next = info.productID,
+      next != table.products[latest.product].id
+    {
+      pendingChange = PendingChange(productID: next, effectiveAt: latest.end)
     }
-    standing.callToAction = Self.callToAction(for: standing)
+    let consent = isTold ? info.priceIncreaseStatus.flatMap { PriceConsent($0) } : nil
+    let call = Self.callToAction(outcome.status, willRenew: willRenew, consent: consent)
+    return Standing.Outlook(
+      willRenew: willRenew, pendingChange: pendingChange, priceConsent: consent,
+      renewalOffer: isTold ? info.offer : nil,
+      winBackOfferIDs: call == .winBack
+        ? table.renewalInfo(renewal.fact).eligibleWinBackOfferIDs : [],
+      callToAction: call)
   }
 
   /// Whether a period with this outcome renews if auto-renew is on (R22).
@@ -155,35 +169,27 @@ extension SubscriptionChain {
     }
   }
 
-  private func addRenewal(
-    _ info: NextRenewal, latest: Period, outcome: Outcome, to standing: inout Standing,
-    in table: FactTable
-  ) {
-    standing.willRenew = info.autoRenews.map { $0 && Self.renews(outcome) }
-    guard outcome.status == .active || outcome.status == .grace, info.autoRenews != false else {
-      return
-    }
-    standing.renewalOffer = info.offer
-    if standing.pendingChange == nil, let next = info.productID,
-      next != table.products[latest.product].id
-    {
-      standing.pendingChange = PendingChange(productID: next, effectiveAt: latest.end)
-    }
-    switch info.priceIncreaseStatus {
-    case .some(.pending): standing.priceConsent = .pending
-    case .some(.accepted): standing.priceConsent = .accepted
-    default: break
-    }
-  }
-
   /// The call to action of a subscription (R29).
-  private static func callToAction(for standing: Standing) -> CallToAction {
-    switch standing.status {
+  private static func callToAction(
+    _ status: DetailedStatus, willRenew: Bool?, consent: PriceConsent?
+  ) -> CallToAction {
+    switch status {
     case .grace, .billingRetry: .fixBilling
     case .expired, .revoked: .winBack
-    case .active where standing.priceConsent == .pending: .consentToPrice
-    case .active where standing.willRenew == false: .keepSubscription
+    case .active where consent == .pending: .consentToPrice
+    case .active where willRenew == false: .keepSubscription
     case .active, .replaced, .upcoming, .consumed, .undetermined: .none
+    }
+  }
+}
+
+extension PriceConsent {
+  /// - Returns: nil for an unknown status.
+  fileprivate init?(_ status: PriceIncreaseStatus) {
+    switch status {
+    case .pending: self = .pending
+    case .accepted: self = .accepted
+    default: return nil
     }
   }
 }
@@ -208,16 +214,29 @@ private struct NextRenewal {
 }
 
 extension Standing {
-  /// The fields that every kind of purchase has. A separate function that only reads fields; see
+  /// What a standing tells of the time to come.
+  struct Outlook {
+    var willRenew: Bool?
+    var pendingChange: PendingChange?
+    var priceConsent: PriceConsent?
+    var renewalOffer: Offer?
+    var winBackOfferIDs: [String] = []
+    let callToAction: CallToAction
+  }
+
+  /// The standing of a purchase. A separate function that only reads fields; see
   /// ``TransactionOutline``.
   ///
   /// - Parameters:
   ///   - fact: a transaction.
   ///   - type: nil: that of the transaction.
+  // All fields at once: setting one after the other copies the standing when it is returned.
   @inline(never)
   static func of(
     _ fact: Fact, _ status: DetailedStatus, isActive: Bool, type: ProductType?,
-    at now: Milliseconds
+    start: Milliseconds, end: Milliseconds?, reason: ExpirationReason?,
+    graceEnd: Milliseconds? = nil, _ outlook: Outlook, firstPurchaseAt: Milliseconds,
+    notices: [Notice], at now: Milliseconds
   ) -> Standing {
     guard case .transaction(let transaction) = fact else {
       preconditionFailure("the position is that of another kind of fact")
@@ -227,16 +246,17 @@ extension Standing {
       revocation = Revocation(
         date: date, reason: transaction.revocationReason, type: transaction.revocationType)
     }
-    // All fields at once: setting one after the other copies the standing when it is returned.
     return Standing(
-      coreState: isActive ? .active : .inactive, status: status,
+      coreState: isActive ? .active : .inactive, status: status, expirationReason: reason,
       productID: transaction.productID, productType: type ?? transaction.type,
       transactionID: transaction.transactionID,
-      originalTransactionID: transaction.originalTransactionID,
-      periodStart: transaction.purchaseDate, periodEnd: transaction.expiresDate,
-      offer: transaction.offer, winBackOfferIDs: [], ownership: transaction.ownership,
+      originalTransactionID: transaction.originalTransactionID, periodStart: start,
+      periodEnd: end, graceEnd: graceEnd, willRenew: outlook.willRenew,
+      pendingChange: outlook.pendingChange, priceConsent: outlook.priceConsent,
+      offer: transaction.offer, renewalOffer: outlook.renewalOffer,
+      winBackOfferIDs: outlook.winBackOfferIDs, ownership: transaction.ownership,
       storefront: transaction.storefront, revocation: revocation,
-      commitment: transaction.commitment, firstPurchaseAt: transaction.purchaseDate,
-      callToAction: .none, notices: [])
+      commitment: transaction.commitment, firstPurchaseAt: firstPurchaseAt,
+      callToAction: outlook.callToAction, notices: notices)
   }
 }

@@ -3,7 +3,7 @@ extension History {
   ///
   /// - Parameter state: the state at the moment around which the boundaries are.
   func nextTransition(
-    of state: CustomerState, in boundaries: Boundaries, check: inout CancellationCheck
+    of state: ShownState, in boundaries: Boundaries, check: inout CancellationCheck
   ) throws(EvaluationCancelled) -> Milliseconds? {
     guard let first = boundaries.upcoming.min() else { return nil }
     // Mostly the next that happens is the end of the access that a purchase gives.
@@ -33,6 +33,14 @@ extension History {
   }
 }
 
+/// What a state shows of the purchases, and whether anything confers access.
+struct ShownState {
+  let evaluatedAt: Milliseconds
+  let coreState: CoreState
+  let products: [ProductState]
+  let groups: [GroupState]
+}
+
 /// Finds the next transition (R30): goes through the later moments in order, and looks at each only at
 /// the parts of the history that change then.
 ///
@@ -41,8 +49,8 @@ extension History {
 /// is compared with it alone. n facts take O(n log n).
 struct TransitionSweep {
   let history: History
-  /// The state at first. Its next transition is not used.
-  let state: CustomerState
+  /// The state at first.
+  let state: ShownState
   /// The moment before the one at hand.
   private var previous: Milliseconds
   /// Followers of the chains that change often.
@@ -53,7 +61,7 @@ struct TransitionSweep {
   /// A chain with more upcoming boundaries is followed instead of being searched at each of them.
   private static let searchLimit = 8
 
-  init(history: History, state: CustomerState) {
+  init(history: History, state: ShownState) {
     self.history = history
     self.state = state
     previous = state.evaluatedAt
@@ -292,10 +300,9 @@ extension TransitionSweep {
       step.chain.periods[Int($0.part.item)].end > step.after.end
     }
     if isAlike, !mayRenewOtherwise { return false }
-    var standing = step.chain.standing(
-      by: SubscriptionChain.Verdict(period: step.after, outcome: after), in: history,
-      at: step.moment, cache: step.ahead)
-    standing.firstPurchaseAt = shown.firstPurchaseAt
+    let standing = step.chain.standing(
+      by: SubscriptionChain.Verdict(period: step.after, outcome: after),
+      firstPurchaseAt: shown.firstPurchaseAt, in: history, at: step.moment, cache: step.ahead)
     return standing != shown
   }
 
@@ -344,13 +351,14 @@ extension TransitionSweep {
     if isDeciding, wasDeciding {
       return changesStanding(step, items: items, shown: shown.standing)
     }
-    var standing =
+    let firstPurchaseAt = shown.standing.firstPurchaseAt
+    let standing =
       isDeciding
       ? step.chain.standing(
-        by: SubscriptionChain.Verdict(period: after, outcome: outcome), in: history,
-        at: step.moment)
-      : step.chain.standing(ofFollowed: after, in: history, at: step.moment)
-    standing.firstPurchaseAt = shown.standing.firstPurchaseAt
+        by: SubscriptionChain.Verdict(period: after, outcome: outcome),
+        firstPurchaseAt: firstPurchaseAt, in: history, at: step.moment)
+      : step.chain.standing(
+        ofFollowed: after, firstPurchaseAt: firstPurchaseAt, in: history, at: step.moment)
     return standing != shown.standing
   }
 }

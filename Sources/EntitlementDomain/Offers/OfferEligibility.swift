@@ -160,7 +160,9 @@ extension History {
     for chain in chains {
       try check.step()
       let verdict = chain.verdict(in: self, at: now)
-      guard let lapse = Lapse(chain.standing(by: verdict, in: self, at: now)),
+      let standing = chain.standing(
+        by: verdict, firstPurchaseAt: chain.firstPurchaseAt, in: self, at: now)
+      guard let lapse = Lapse(standing),
         let group = chain.groupID(of: verdict.period, in: table)
       else { continue }
       lapses[group] = max(lapse, lapses[group] ?? lapse)

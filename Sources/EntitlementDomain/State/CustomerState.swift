@@ -9,6 +9,8 @@ public struct CustomerState: Hashable, Sendable {
   public var revision: Int64
   /// The moment for which the state was computed.
   public var evaluatedAt: Milliseconds
+  /// The earliest later moment at which this answer changes without new facts (R30).
+  public var nextTransitionAt: Milliseconds?
   /// Whether anything confers access now (R27).
   public var coreState: CoreState
   /// The suggestions for the customer, without duplicates, the most urgent first; `[.none]` when
@@ -22,26 +24,22 @@ public struct CustomerState: Hashable, Sendable {
   public var groups: [GroupState]
   /// The results of the app's grandfathering rules, sorted by rule id (R33–R39).
   public var grandfathering: [GrandfatheringState]
-  /// The earliest later moment at which this answer changes without new facts (R30).
-  public var nextTransitionAt: Milliseconds?
+}
 
+// In an extension, and with the arguments in another order than the fields: so the compiler makes an
+// initializer too, which evaluation uses. One that sets field after field copies all of them at the end.
+extension CustomerState {
   public init(
     scope: AppScope, accountID: AccountID?, revision: Int64, evaluatedAt: Milliseconds,
     coreState: CoreState, callsToAction: [CallToAction], entitlements: [EntitlementState],
     products: [ProductState], groups: [GroupState], grandfathering: [GrandfatheringState] = [],
     nextTransitionAt: Milliseconds?
   ) {
-    self.scope = scope
-    self.accountID = accountID
-    self.revision = revision
-    self.evaluatedAt = evaluatedAt
-    self.coreState = coreState
-    self.callsToAction = callsToAction
-    self.entitlements = entitlements
-    self.products = products
-    self.groups = groups
-    self.grandfathering = grandfathering
-    self.nextTransitionAt = nextTransitionAt
+    self.init(
+      scope: scope, accountID: accountID, revision: revision, evaluatedAt: evaluatedAt,
+      nextTransitionAt: nextTransitionAt, coreState: coreState, callsToAction: callsToAction,
+      entitlements: entitlements, products: products, groups: groups,
+      grandfathering: grandfathering)
   }
 }
 
@@ -76,21 +74,22 @@ public enum CallToAction: Int, Hashable, Sendable, CaseIterable {
 public struct ProductState: Hashable, Sendable {
   /// The product.
   public var productID: ProductID
-  /// The subscription group, for an auto-renewable product.
-  public var groupID: SubscriptionGroupID?
   /// Whether the catalog has the product. A product that is not in the catalog confers nothing
   /// (R14).
   public var isInCatalog: Bool
+  /// The subscription group, for an auto-renewable product.
+  public var groupID: SubscriptionGroupID?
   /// The status of the product at the moment of the state.
   public var standing: Standing
+}
 
+// As of ``CustomerState``.
+extension ProductState {
   public init(
     productID: ProductID, groupID: SubscriptionGroupID?, isInCatalog: Bool, standing: Standing
   ) {
-    self.productID = productID
-    self.groupID = groupID
-    self.isInCatalog = isInCatalog
-    self.standing = standing
+    self.init(
+      productID: productID, isInCatalog: isInCatalog, groupID: groupID, standing: standing)
   }
 }
 
@@ -98,20 +97,22 @@ public struct ProductState: Hashable, Sendable {
 public struct GroupState: Hashable, Sendable {
   /// The subscription group.
   public var groupID: SubscriptionGroupID
-  /// The status of the group at the moment of the state.
-  public var standing: Standing
   /// Whether a free trial of this group was used (R29).
   public var trialUsed: Bool
   /// Whether any introductory offer of this group was used (R29).
   public var introductoryOfferUsed: Bool
+  /// The status of the group at the moment of the state.
+  public var standing: Standing
+}
 
+// As of ``CustomerState``.
+extension GroupState {
   public init(
     groupID: SubscriptionGroupID, standing: Standing, trialUsed: Bool, introductoryOfferUsed: Bool
   ) {
-    self.groupID = groupID
-    self.standing = standing
-    self.trialUsed = trialUsed
-    self.introductoryOfferUsed = introductoryOfferUsed
+    self.init(
+      groupID: groupID, trialUsed: trialUsed, introductoryOfferUsed: introductoryOfferUsed,
+      standing: standing)
   }
 }
 
