@@ -27,7 +27,9 @@ final class History {
 
   /// Merges the facts of a record. Facts and grants of other apps and environments are ignored
   /// (R9).
-  init(_ record: CustomerRecord, catalog: Catalog, check: inout CancellationCheck)
+  init(
+    _ record: borrowing CustomerRecord, catalog: borrowing Catalog, check: inout CancellationCheck
+  )
     throws(EvaluationCancelled)
   {
     var builder = HistoryBuilder(
@@ -245,17 +247,18 @@ struct FactTable {
 
 extension FactTable.Product {
   /// The product of a transaction.
-  init(of fact: Fact, at position: Int, in catalog: [ProductID: CatalogProduct]) {
+  static func of(
+    _ fact: Fact, at position: Int, in catalog: [ProductID: CatalogProduct]
+  ) -> FactTable.Product {
     guard case .transaction(let transaction) = fact else {
       preconditionFailure("another kind of fact has no product")
     }
     guard let inCatalog = catalog[transaction.productID] else {
-      self.init(
+      return FactTable.Product(
         id: transaction.productID, fact: position, kind: nil, group: nil, duration: nil,
         isStacking: false, entitlements: [], level: 1_000_000)
-      return
     }
-    self.init(
+    return FactTable.Product(
       id: transaction.productID, fact: position, kind: inCatalog.kind, group: inCatalog.group,
       duration: inCatalog.duration, isStacking: inCatalog.stacking,
       entitlements: inCatalog.entitlements, level: inCatalog.level)

@@ -17,7 +17,7 @@ struct HistoryBuilder: ~Copyable {
   private var transactionIDs: DuplicateDetector
   private var lineItems: DuplicateDetector
   private var periods: [(chain: Int, period: Period)] = []
-  private var purchases: [OneTimePurchases.Purchase] = []
+  private var purchases: [(product: Int, window: OneTimePurchases.Window)] = []
   /// By chain number: the positions of transactions that another transaction of the same line item
   /// supersedes (R6).
   private var repeats: [Int: [Int]] = [:]
@@ -42,7 +42,7 @@ struct HistoryBuilder: ~Copyable {
   mutating func add(_ facts: [Fact]) {
     add(facts.span, at: facts.indices)
     if transactionIDs.hasDuplicates {
-      let transactions = periods.map(\.period.fact) + purchases.map(\.fact)
+      let transactions = periods.map(\.period.fact) + purchases.map(\.window.fact)
       let standing = Self.standing(transactions, of: facts) + renewalInfos + appTransactions
       self = HistoryBuilder(capacity: standing.count, scope: scope, catalog: catalog)
       add(facts.span, at: standing)
@@ -96,10 +96,9 @@ struct HistoryBuilder: ~Copyable {
     var period = transaction.period
     period.product = productNumber(of: transaction, in: facts)
     if let kind = oneTimeKind(of: transaction, product: period.product) {
-      purchases.append(
-        OneTimePurchases.Purchase(
-          product: period.product, fact: period.fact, kind: kind, date: period.start,
-          revocationDate: period.revocationDate))
+      let window = OneTimePurchases.Window(
+        of: period, kind: kind, duration: products[period.product].duration)
+      purchases.append((period.product, window))
     } else {
       periods.append((chainNumber(of: transaction, in: facts), period))
       if let hash = transaction.lineItemHash { lineItems.insert(hash: hash) }
@@ -115,7 +114,7 @@ struct HistoryBuilder: ~Copyable {
     }
     if let known { return known }
     productNumbers.append(transaction.productHash)
-    products.append(FactTable.Product(of: facts[position], at: position, in: catalog))
+    products.append(.of(facts[position], at: position, in: catalog))
     return products.count - 1
   }
 
@@ -196,12 +195,15 @@ struct HistoryBuilder: ~Copyable {
     for number in chainFacts.indices {
       try check.step()
       let range = starts[number].period..<starts[number + 1].period
-      if !isSorted(ordered[range], in: table) { ordered[range].sort(by: table.isEarlier) }
+      // Mostly the facts are in the order of the periods.
+      let isSorted = range.dropFirst().allSatisfy { table.isEarlier(ordered[$0 - 1], ordered[$0]) }
+      if !isSorted { ordered[range].sort(by: table.isEarlier) }
       let firstProduct = productsOfChains.count
       starts[number].product = firstProduct
-      productsOfChains.append(ordered[range.lowerBound].product)
+      let product = ordered[range.lowerBound].product
+      productsOfChains.append(product)
       // Most chains have one product, so no period can replace another.
-      if ordered[range].contains(where: { $0.product != ordered[range.lowerBound].product }) {
+      if range.contains(where: { ordered[$0].product != product }) {
         slots.number(&ordered, in: range, productCount: products.count)
         Replacements.mark(&ordered, in: range)
         // The slots have the order of the first occurrences.
@@ -238,11 +240,6 @@ struct HistoryBuilder: ~Copyable {
     for (chain, _) in periods { ends[chain].period += 1 }
     for chain in ends.indices.dropFirst() { ends[chain].period += ends[chain - 1].period }
     return ends
-  }
-
-  /// Mostly the facts are in the order of the periods.
-  private func isSorted(_ periods: ArraySlice<Period>, in table: FactTable) -> Bool {
-    periods.indices.dropFirst().allSatisfy { table.isEarlier(periods[$0 - 1], periods[$0]) }
   }
 
   /// The renewals by chain number; nil for a chain without a renewal info.
@@ -297,13 +294,16 @@ struct HistoryBuilder: ~Copyable {
   /// - Parameter order: the positions of the products, sorted by id.
   func oneTimePurchases(in table: FactTable, order: [Int]) -> [OneTimePurchases] {
     if purchases.isEmpty { return [] }
-    var byProduct = [[OneTimePurchases.Purchase]](repeated: [], count: products.count)
-    for purchase in purchases { byProduct[purchase.product].append(purchase) }
-    return order.compactMap { product in
-      byProduct[product].isEmpty
-        ? nil
-        : OneTimePurchases(product: product, purchases: byProduct[product], in: table)
+    var byProduct = [[OneTimePurchases.Window]](repeated: [], count: products.count)
+    for (product, window) in purchases { byProduct[product].append(window) }
+    var ordered: [OneTimePurchases] = []
+    for product in order where !byProduct[product].isEmpty {
+      // Moved, as they are sorted in place.
+      var windows: [OneTimePurchases.Window] = []
+      swap(&windows, &byProduct[product])
+      ordered.append(OneTimePurchases(product: product, windows: windows, in: table))
     }
+    return ordered
   }
 }
 
@@ -331,7 +331,8 @@ struct TransactionOutline {
     guard case .transaction(let transaction) = fact else { return nil }
     let purchaseDate = transaction.purchaseDate
     let use = OfferUse.of(transaction.offer, transaction.ownership)
-    let hasNoType = isText(transaction.type.rawValue, "")
+    let reason = Reason.of(transaction.transactionReason)
+    let hasNoType = isEmpty(transaction.type.rawValue)
     return TransactionOutline(
       idHash: IdentifierInterner.hash(of: transaction.transactionID),
       chainHash: IdentifierInterner.hash(of: transaction.originalTransactionID),
@@ -345,8 +346,7 @@ struct TransactionOutline {
         firstPurchaseAt: min(purchaseDate, transaction.originalPurchaseDate ?? purchaseDate),
         accessStart: purchaseDate, revocationDate: transaction.revocationDate,
         hasEnd: transaction.expiresDate != nil, isUpgraded: transaction.isUpgraded,
-        isPurchase: isText(transaction.transactionReason, "PURCHASE"),
-        isRenewal: isText(transaction.transactionReason, "RENEWAL"),
+        isPurchase: reason == .purchase, isRenewal: reason == .renewal,
         usesTrial: use.isTrial, usesIntroductoryOffer: use.isIntroductory))
   }
 }
@@ -366,10 +366,28 @@ private struct OfferUse {
   }
 }
 
-/// Compares without counting references; see ``IdentifierBytes``.
+/// `transactionReason`.
+private enum Reason {
+  case purchase
+  case renewal
+  case other
+
+  /// Compares without counting references; see ``IdentifierBytes``.
+  @inline(never)
+  @_effects(readonly)
+  static func of(_ text: String?) -> Reason {
+    guard let text else { return .other }
+    return switch text.utf8.count {
+    case 8 where text == "PURCHASE": .purchase
+    case 7 where text == "RENEWAL": .renewal
+    default: .other
+    }
+  }
+}
+
 @inline(never)
 @_effects(readonly)
-private func isText(_ text: String?, _ known: String) -> Bool { text == known }
+private func isEmpty(_ text: String) -> Bool { text.isEmpty }
 
 /// The same for a renewal info.
 private struct RenewalOutline {
@@ -410,10 +428,12 @@ extension Fact {
     }
   }
 
-  /// Whether the fact is of an app and environment (R9).
+  /// Whether the fact is of an app and environment (R9). Declared to read only, as
+  /// ``IdentifierBytes``: otherwise each fact would be retained for the call.
   @inline(never)
+  @_effects(readonly)
   fileprivate func isOf(_ scope: AppScope) -> Bool {
-    // Not one switch: it would copy the texts.
+    // Not one switch, and no text outside a fact: either would count references.
     if case .transaction(let fact) = self {
       let isOfApp = fact.bundleID == scope.bundleID
       return isOfApp && fact.environment == scope.environment
@@ -422,7 +442,9 @@ extension Fact {
       let isOfApp = fact.bundleID == scope.bundleID
       return isOfApp && fact.environment == scope.environment
     }
-    return self.scope == scope
+    guard case .appTransaction(let fact) = self else { return false }
+    let isOfApp = fact.bundleID == scope.bundleID
+    return isOfApp && fact.environment == scope.environment
   }
 }
 

@@ -50,20 +50,10 @@ struct OneTimePurchases {
     }
   }
 
-  /// The input of a window.
-  struct Purchase {
-    let product: Int
-    let fact: Int
-    let kind: OneTimeKind
-    let date: Milliseconds
-    let revocationDate: Milliseconds?
-  }
-
-  /// - Parameter purchases: in any order.
-  init(product: Int, purchases: [Purchase], in table: FactTable) {
+  /// - Parameter windows: in any order.
+  init(product: Int, windows: consuming [Window], in table: FactTable) {
     self.product = product
     let duration = table.products[product].duration
-    var windows = purchases.map { Window($0, duration: duration) }
     windows.sort { left, right in
       left.purchaseDate == right.purchaseDate
         ? table.hasLesserID(left.fact, right.fact) : left.purchaseDate < right.purchaseDate
@@ -159,22 +149,24 @@ extension FactTable {
 }
 
 extension OneTimePurchases.Window {
-  /// - Parameter duration: the product's duration in the catalog.
-  fileprivate init(_ purchase: OneTimePurchases.Purchase, duration: CalendarDuration?) {
+  /// - Parameters:
+  ///   - period: the dates of the purchase.
+  ///   - duration: the product's duration in the catalog.
+  init(of period: Period, kind: OneTimeKind, duration: CalendarDuration?) {
     self.init(
-      fact: purchase.fact, kind: purchase.kind, purchaseDate: purchase.date,
-      revocationDate: purchase.revocationDate, start: purchase.date, rule: 11)
-    switch purchase.kind {
+      fact: period.fact, kind: kind, purchaseDate: period.start,
+      revocationDate: period.revocationDate, start: period.start, rule: 11)
+    switch kind {
     case .nonConsumable:
       break
     case .nonRenewing:
-      end = duration?.end(from: purchase.date)
+      end = duration?.end(from: purchaseDate)
       if end == nil {
         statusWithoutSpan = .undetermined
         rule = 12
       }
     case .consumable:
-      end = duration?.end(from: purchase.date)
+      end = duration?.end(from: purchaseDate)
       if end == nil { statusWithoutSpan = .consumed }
     case .unknown:
       statusWithoutSpan = .undetermined

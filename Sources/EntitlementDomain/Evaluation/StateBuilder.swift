@@ -278,11 +278,11 @@ struct StateBuilder: ~Copyable {
     states.reserveCapacity(groups.count)
     for position in groups.indices {
       try check.step()
+      let group = groups[position]
       states.append(
         GroupState(
-          groupID: groups[position].id, trialUsed: groups[position].trialUsed,
-          introductoryOfferUsed: groups[position].introductoryOfferUsed,
-          standing: standing(of: groups[position].best)))
+          groupID: group.id, trialUsed: group.trialUsed,
+          introductoryOfferUsed: group.introductoryOfferUsed, standing: standing(of: group.best)))
     }
     return states
   }
@@ -304,16 +304,16 @@ struct StateBuilder: ~Copyable {
 
   private mutating func entitlementStates() -> [EntitlementState] {
     let table = history.table
-    let order = entitlements.indices.sorted { entitlements[$0] < entitlements[$1] }
-    var rank = Array(repeated: 0, count: order.count)
-    for (position, number) in order.enumerated() { rank[number] = position }
-    sources.sort { left, right in
-      left.entitlement == right.entitlement
-        ? table.isOrdered(left.source, before: right.source)
-        : rank[left.entitlement] < rank[right.entitlement]
+    let rank = entitlements.count > 1 ? entitlementRanks : [0]
+    if sources.count > 1 {
+      sources.sort { left, right in
+        left.entitlement == right.entitlement
+          ? table.isOrdered(left.source, before: right.source)
+          : rank[left.entitlement] < rank[right.entitlement]
+      }
     }
     var states: [EntitlementState] = []
-    states.reserveCapacity(order.count)
+    states.reserveCapacity(entitlements.count)
     var first = 0
     while first < sources.count {
       let number = sources[first].entitlement
@@ -325,6 +325,14 @@ struct StateBuilder: ~Copyable {
       first = end
     }
     return states
+  }
+
+  /// By position in ``entitlements``: the position in the order of the ids.
+  private var entitlementRanks: [Int] {
+    let order = entitlements.indices.sorted { entitlements[$0] < entitlements[$1] }
+    var ranks = Array(repeated: 0, count: order.count)
+    for (position, number) in order.enumerated() { ranks[number] = position }
+    return ranks
   }
 
   /// The core state (R27). A product that is not in the catalog grants nothing (R10, R14), so it

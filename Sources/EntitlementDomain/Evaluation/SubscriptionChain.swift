@@ -38,7 +38,9 @@ final class SubscriptionChain {
   func decisivePeriod(in table: FactTable, at now: Milliseconds) -> Period {
     var latest: Period?
     var upcoming: Period?
-    for period in periods.reversed() {
+    // By index: a loop over the slice itself retains it.
+    for index in periods.indices.reversed() {
+      let period = periods[index]
       if period.accessStart > now {
         let isSooner = upcoming.map { (period.start, period.end) <= ($0.start, $0.end) } ?? true
         if isSooner { upcoming = period }
