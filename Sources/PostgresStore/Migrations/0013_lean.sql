@@ -23,9 +23,7 @@ ALTER TABLE commit_tokens DROP CONSTRAINT commit_tokens_writer_schema_check;
 ALTER TABLE commit_tokens ADD CONSTRAINT commit_tokens_writer_schema_check
   CHECK (writer_schema >= 13) NOT VALID;
 LOCK TABLE accounts, links, account_links, facts, versions, transactions, hints, tokens, link_events,
-  account_events IN EXCLUSIVE MODE;
-
-LOCK TABLE documents IN EXCLUSIVE MODE;
+  account_events, documents IN EXCLUSIVE MODE;
 
 -- For the indexes, and for the sort of the facts.
 SET LOCAL maintenance_work_mem = '256MB';
