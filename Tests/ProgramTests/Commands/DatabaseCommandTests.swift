@@ -200,7 +200,8 @@ struct DatabaseCommandTests {
       """
       INSERT INTO facts (scope, target, kind, authority, header, signed_date, is_revoked,
         is_upgraded, identifier, digest, signature, payload)
-      SELECT 1, '\\x63'::bytea || decode(to_char(i, 'FM0000'), 'hex'), 1, 2, 1, i, false, false, '', sha256(payload), '', payload
+      SELECT 1, '\\x63'::bytea || decode(to_char(i, 'FM0000'), 'hex'), 1, 2, 1, i, false, false, '',
+        substring(sha256(payload) FROM 1 FOR 16), '', payload
       FROM generate_series(1, 1000) i, LATERAL (SELECT convert_to(
         '{"transactionId":"' || i || '","productId":"com.example.reader.gold.' || i % 7
           || '","storefront":"' || md5(i::text) || '","type":"Auto-Renewable Subscription"}',
