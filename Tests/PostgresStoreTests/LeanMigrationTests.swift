@@ -28,8 +28,7 @@ struct LeanMigrationTests {
         ELSE rtrim(encode(id, 'hex'), 'f') END
     $$;
     CREATE FUNCTION unpacked_target(target bytea) RETURNS text LANGUAGE sql STABLE AS $$
-      SELECT convert_from(substring(target FROM 1 FOR 1), 'UTF8')
-        || unpacked(substring(target FROM 2))
+      SELECT CASE get_byte(target, 0) WHEN 97 THEN 't' ELSE 'c' END || unpacked(substring(target FROM 2))
     $$;
     CREATE TABLE former_links AS
       SELECT scope, unpacked_target(target) COLLATE "C" AS target, account, is_unsigned, is_detached,

@@ -161,7 +161,7 @@ struct StatementPlanTests {
       FROM generate_series(1, 10000) i, generate_series(1, 3) c;
     UPDATE accounts
       SET first_target = held.targets[1], second_target = held.targets[2],
-        more_targets = ARRAY[convert_to('t' || substr(held.account, 9), 'UTF8')]
+        more_targets = ARRAY[convert_to('a' || substr(held.account, 9), 'UTF8')]
       FROM (SELECT account, array_agg(target) AS targets FROM links GROUP BY account) AS held
       WHERE accounts.account = held.account;
     INSERT INTO facts (

@@ -38,10 +38,10 @@ CREATE FUNCTION lean_packed(id text) RETURNS bytea LANGUAGE sql STABLE AS $$
       THEN '\xfe'::bytea || decode(replace(id, '-', ''), 'hex')
     ELSE '\xff'::bytea || convert_to(id, 'UTF8') END
 $$;
--- A target: its letter, and the packed id. An app transaction without an id has the digest of its payload
--- there.
+-- A target: its letter, and the packed id. Chains (c) are after app transactions (a), so that new ones are
+-- the last in each index. An app transaction without an id has the digest of its payload there.
 CREATE FUNCTION lean_target(target text) RETURNS bytea LANGUAGE sql STABLE AS $$
-  SELECT convert_to(left(target, 1), 'UTF8') || lean_packed(CASE
+  SELECT CASE left(target, 1) WHEN 't' THEN '\x61'::bytea ELSE '\x63' END || lean_packed(CASE
     WHEN target ~ '^tsha256:[0-9a-f]{64}$' THEN substr(target, 2, 39) ELSE substr(target, 2) END)
 $$;
 

@@ -122,7 +122,7 @@ enum LoadStatements {
       WHERE accounts.scope = key.scope AND accounts.account = key.account
       OFFSET 0) AS held
     WHERE held.target IS NOT NULL
-    ORDER BY key.place, held.target
+    ORDER BY key.place, \(Targets.order(of: "held.target"))
     """, name: "load_holdings_targets")
 
   static let holdingsTokens = PostgresStatement(

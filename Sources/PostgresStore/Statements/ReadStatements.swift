@@ -125,7 +125,7 @@ enum ReadStatements {
         WHERE link_events.scope = $1::bigint AND link_events.target = held.target
           AND links.event_position IS NULL
         ORDER BY link_events.position DESC LIMIT 1) AS event ON true
-    ORDER BY links.target
+    ORDER BY \(Targets.order(of: "links.target"))
     """, name: "links_of_account")
 
   /// `$3` the token before the first one, `$4` the limit.
@@ -269,7 +269,7 @@ extension ReadStatements {
     WITH \(owner)
     SELECT \(factColumns), facts.header
     FROM \(ownersFacts)
-    ORDER BY facts.target, facts.kind, facts.identifier
+    ORDER BY \(Targets.order(of: "facts.target")), facts.kind, facts.identifier
     """, name: "signed_facts_of_account")
 
   static let historiesOfAccount = PostgresStatement(
@@ -277,7 +277,7 @@ extension ReadStatements {
     WITH \(owner)
     SELECT facts.kind, \(Targets.identifier(of: "facts")), facts.history
     FROM \(ownersFacts) WHERE facts.history IS NOT NULL
-    ORDER BY facts.target, facts.kind, facts.identifier
+    ORDER BY \(Targets.order(of: "facts.target")), facts.kind, facts.identifier
     """, name: "histories_of_account")
 
   static let versionsOfAccount = PostgresStatement(

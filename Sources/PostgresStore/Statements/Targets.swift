@@ -3,7 +3,8 @@ package import EntitlementStore
 
 /// Link targets and ids of facts as the tables store them: bytes.
 ///
-/// A target is its kind, `c` or `t`, and the packed id of the chain or app transaction. A fact whose id
+/// A target is its kind, `c` or `a`, and the packed id of the chain or app transaction. New chains are
+/// thus the last of the index of facts, where PostgreSQL leaves full pages behind. A fact whose id
 /// is that of its target, as most are, has empty bytes for it, or the byte FD if it is a renewal info
 /// (``FactKey/stored(in:)``), and no row in `transactions`.
 package enum Targets {
@@ -12,11 +13,14 @@ package enum Targets {
 
   /// SQL of an app transaction as a target.
   static func ofAppTransaction(_ identifier: String) -> String {
-    #"('\x74'::bytea || \#(identifier))"#
+    #"('\x61'::bytea || \#(identifier))"#
   }
 
   /// SQL of what all chains are below, and no chain above.
   static let afterChains = #"'\x64'::bytea"#
+
+  /// SQL of the order of lists: chains before app transactions, then by their packed ids.
+  static func order(of target: String) -> String { "get_byte(\(target), 0) DESC, \(target)" }
 
   /// SQL of the target of a fact.
   ///
@@ -116,7 +120,7 @@ extension LinkTarget {
     let kind: UInt8 =
       switch self {
       case .chain: UInt8(ascii: "c")
-      case .appTransaction: UInt8(ascii: "t")
+      case .appTransaction: UInt8(ascii: "a")
       }
     return [kind] + PackedIdentifier.bytes(of: identifier)
   }
@@ -126,7 +130,7 @@ extension LinkTarget {
     switch stored.first {
     case UInt8(ascii: "c"):
       self = .chain(OriginalTransactionID(try PackedIdentifier.text(of: stored.dropFirst())))
-    case UInt8(ascii: "t"):
+    case UInt8(ascii: "a"):
       self = .appTransaction(AppTransactionID(try PackedIdentifier.text(of: stored.dropFirst())))
     default: throw StoreError(.corrupt, "a stored link is of an unknown kind")
     }
