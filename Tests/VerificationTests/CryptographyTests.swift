@@ -21,6 +21,17 @@ struct CryptographyTests {
     #expect(SHA256Digest(hexadecimal: expected)?.hexadecimal == expected)
   }
 
+  @Test func `a series gives the digests of its messages`() throws {
+    // Two at once: each has a context of its own.
+    let (first, second) = (SHA256.Series(), SHA256.Series())
+    for length in 0..<200 {
+      let message = [UInt8](repeating: 7, count: length)
+      let digest = try SHA256.digest(of: message)
+      #expect(try first.digest(of: message) == digest)
+      #expect(try second.digest(of: message) == digest)
+    }
+  }
+
   @Test func `digests made at once on many threads are right`() async throws {
     let expected = try (0..<64).map { try SHA256.digest(of: [UInt8(truncatingIfNeeded: $0)]) }
     await withTaskGroup { group in

@@ -54,13 +54,13 @@ struct ReceiptAttributes {
     var count = 0
     reader.enter(attributes)
     while !reader.isAtEnd {
-      let attribute = try reader.next(DERTag.sequence, "attribute")
-      reader.enter(attribute.contents)
-      let type = try reader.integer("type of an attribute")
-      let version = try reader.integer("version of an attribute")
-      let value = try reader.next(DERTag.octetString, "value of an attribute").contents
-      try reader.expectEnd(of: "attribute")
-      reader.enter(attribute.range.upperBound..<attributes.upperBound)
+      let type, version: Int64
+      let value: Range<Int>
+      if let usual = reader.usualAttribute() {
+        (type, version, value) = usual
+      } else {
+        (type, version, value) = try Self.attribute(&reader, in: attributes)
+      }
       if type == repeatable {
         repeated.append(value)
         continue
@@ -80,6 +80,22 @@ struct ReceiptAttributes {
       present |= 1 << index
       values[index] = value
     }
+  }
+
+  /// Reads one attribute.
+  ///
+  /// - Parameter attributes: where the reader continues.
+  private static func attribute(
+    _ reader: inout DERReader, in attributes: Range<Int>
+  ) throws(Refusal) -> (type: Int64, version: Int64, value: Range<Int>) {
+    let attribute = try reader.next(DERTag.sequence, "attribute")
+    reader.enter(attribute.contents)
+    let type = try reader.integer("type of an attribute")
+    let version = try reader.integer("version of an attribute")
+    let value = try reader.next(DERTag.octetString, "value of an attribute").contents
+    try reader.expectEnd(of: "attribute")
+    reader.enter(attribute.range.upperBound..<attributes.upperBound)
+    return (type, version, value)
   }
 
   /// Attributes of unknown types, in order.

@@ -10,6 +10,7 @@ struct ReceiptFacts {
   private let authority: FactAuthority
   private let origin: ReceiptPayload.Origin
   private var encoder: PurchaseEncoder
+  private let digests = SHA256.Series()
 
   /// - Parameters:
   ///   - receipt: a receipt of a known environment.
@@ -99,7 +100,7 @@ struct ReceiptFacts {
   ) -> Result<SignedFact, Refusal> {
     let digest: PayloadDigest
     do {
-      digest = PayloadDigest(sha256: try SHA256.digest(of: payload.bytes).words)
+      digest = PayloadDigest(sha256: try digests.digest(of: payload.bytes).words)
     } catch {
       return .failure(Refusal(error, as: .retryable, in: "receipt"))
     }

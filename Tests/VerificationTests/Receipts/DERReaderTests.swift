@@ -1,7 +1,8 @@
 import EntitlementDomain
 import TestSupport
 import Testing
-import Verification
+
+@testable import Verification
 
 @Suite("Reading DER")
 struct DERReaderTests {
@@ -121,6 +122,44 @@ struct DERReaderTests {
     #expect(throws: Refusal(.malformed, "expected serial number")) {
       var reader = DERReader([0x04, 0x00])
       _ = try reader.next(DERTag.integer, "serial number")
+    }
+  }
+
+  @Test func `an attribute of the usual form is read as element by element`() throws {
+    let attribute: [UInt8] = [
+      0x30, 0x0C, 0x02, 0x02, 0x06, 0xA5, 0x02, 0x01, 0x01, 0x04, 0x03, 0x02, 0x01, 0x05,
+    ]
+    var found = 0
+    for position in attribute.indices {
+      for octet in UInt8.min ... .max {
+        var bytes = attribute + [0x05, 0x00]
+        bytes[position] = octet
+        var reader = DERReader(bytes)
+        guard let usual = reader.usualAttribute() else {
+          // Nothing was read.
+          #expect(reader.nextTag == bytes[0])
+          continue
+        }
+        found += 1
+        var whole = DERReader(bytes)
+        var inside = DERReader(bytes, inside: try whole.next(DERTag.sequence, "attribute"))
+        let type = try inside.integer("type")
+        let version = try inside.integer("version")
+        let value = try inside.next(DERTag.octetString, "value")
+        #expect(usual.type == type)
+        #expect(usual.version == version)
+        #expect(usual.value == value.contents)
+        #expect(inside.isAtEnd)
+        let (next, expected) = (try reader.next(), try whole.next())
+        #expect(next == expected)
+      }
+    }
+    // Eight octets are fixed. With 0xFF as its first octet, the type would fit one. The rest of the type,
+    // the version and the value are free.
+    #expect(found == 8 + 255 + 5 * 256)
+    for length in attribute.indices {
+      var reader = DERReader(Array(attribute.prefix(length)))
+      #expect(reader.usualAttribute() == nil)
     }
   }
 }

@@ -171,6 +171,33 @@ extension DERReader {
     return value
   }
 
+  /// Reads the next element as an attribute of a receipt, if it has the form that nearly all attributes
+  /// of purchases have: a sequence of an integer of two octets, one of one octet and an octet string,
+  /// where both lengths have one octet. A purchase has 20 of them.
+  ///
+  /// - Returns: nil for any other form, which must be read element by element.
+  @inline(__always)
+  mutating func usualAttribute() -> (type: Int64, version: Int64, value: Range<Int>)? {
+    // Tag and length of the sequence, both integers, tag and length of the octet string.
+    let headLength = 2 + 4 + 3 + 2
+    guard end - position >= headLength else { return nil }
+    let head = bytes.withUnsafeBytes {
+      UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+    }
+    guard head & 0xFF00_FFFF_0000_FFFF == 0x3000_0202_0000_0201,
+      bytes[position + 9] == DERTag.octetString
+    else { return nil }
+    let length = Int(bytes[position + 10])
+    let type = Int16(truncatingIfNeeded: head >> 16)
+    let contents = position + headLength
+    guard length < 0x80, Int(head >> 48 & 0xFF) == headLength - 2 + length,
+      headLength - 2 + length < 0x80, length <= end - contents, Int8(exactly: type) == nil
+    else { return nil }
+    let version = Int8(bitPattern: bytes[position + 8])
+    position = contents + length
+    return (Int64(type), Int64(version), contents..<position)
+  }
+
   private static func padded(_ name: StaticString) -> Refusal {
     Refusal(.malformed, "the \(name) is an integer that is not in its shortest form")
   }
