@@ -51,8 +51,8 @@ package enum SHA256 {
     }
   }
 
-  /// Hashes many messages, one after the other, in one context. Borrowing a context for each takes half as
-  /// long as hashing a short message. Not thread-safe.
+  /// Hashes many messages, one after the other, in one context. Borrowing a context for each message takes
+  /// the lock of the pool twice. Not thread-safe.
   package final class Series {
     private var context: SHA256Context?
 

@@ -1,3 +1,5 @@
+import EntitlementStore
+
 /// Statements of the change feed, which is always read from the primary.
 enum FeedStatements {
   /// `$1` the sequence number to continue after, `$2` the limit. Returns at least one row; its
@@ -72,7 +74,8 @@ enum FeedStatements {
 
   /// `$1` changes committed before this moment are trimmed, `$2` the limit, `$3` now. Deletes from
   /// the beginning of the feed up to the first younger change. A change with a commit moment in the
-  /// future is deleted together with the next old one. A deleted account ends with its last change.
+  /// future is deleted together with the next old one. The row of a deleted account ends
+  /// with its last change, the deletion.
   static let trim = PostgresStatement(
     """
     WITH oldest AS MATERIALIZED (
@@ -94,10 +97,12 @@ enum FeedStatements {
           OR kept.sequence IS NULL AND (SELECT committed_at FROM next) < $1::bigint)),
     gone AS (
       DELETE FROM changes WHERE changes.sequence <= (SELECT sequence FROM last)
-      RETURNING changes.scope, changes.account),
+      RETURNING changes.scope, changes.account, changes.kinds),
     buried AS (
-      DELETE FROM accounts USING (SELECT DISTINCT scope, account FROM gone OFFSET 0) AS changed
-      WHERE accounts.scope = changed.scope AND accounts.account = changed.account
+      DELETE FROM accounts USING (
+        SELECT DISTINCT scope, account FROM gone
+        WHERE kinds & \(ChangeKinds.deleted.rawValue) <> 0 OFFSET 0) AS deletion
+      WHERE accounts.scope = deletion.scope AND accounts.account = deletion.account
         AND accounts.is_deleted AND accounts.revision <= (SELECT sequence FROM last)),
     mark AS (
       UPDATE meta SET trimmed_through = greatest(trimmed_through, last.sequence)

@@ -3,10 +3,10 @@ package import EntitlementStore
 
 /// Link targets and ids of facts as the tables store them: bytes.
 ///
-/// A target is its kind, `c` or `a`, and the packed id of the chain or app transaction. New chains are
-/// thus the last of the index of facts, where PostgreSQL leaves full pages behind. A fact whose id
-/// is that of its target, as most are, has empty bytes for it, or the byte FD if it is a renewal info
-/// (``FactKey/stored(in:)``), and no row in `transactions`.
+/// A target is its kind, `c` or `a`, and the packed id of the chain or app transaction. Apple's ids grow,
+/// so that new chains are mostly the last of the index of facts, where PostgreSQL leaves full pages
+/// behind. A fact whose id is that of its target, as most are, has empty bytes for it, or the byte FD if
+/// it is a renewal info (``FactKey/stored(in:)``), and no row in `transactions`.
 package enum Targets {
   /// SQL of a chain as a target.
   static func ofChain(_ identifier: String) -> String { #"('\x63'::bytea || \#(identifier))"# }
@@ -93,7 +93,7 @@ package enum Targets {
     """
   }
 
-  /// SQL of a target as text, its letter and its id, as `notifications` has it.
+  /// SQL of a target as text, its letter and its id, as `notifications` has it of a chain.
   static func text(of target: String) -> String {
     let identifier = "substring(\(target) FROM 2)"
     return """

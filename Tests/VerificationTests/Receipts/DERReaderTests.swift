@@ -162,4 +162,29 @@ struct DERReaderTests {
       #expect(reader.usualAttribute() == nil)
     }
   }
+
+  @Test func `the type of an attribute has its shortest form, and all of it is inside`() throws {
+    var different: [UInt16] = []
+    for type in UInt16.min ... .max {
+      let attribute: [UInt8] = [
+        0x30, 0x09, 0x02, 0x02, UInt8(type >> 8), UInt8(type & 0xFF), 0x02, 0x01, 0x01, 0x04, 0x00,
+      ]
+      var (reader, whole) = (DERReader(attribute), DERReader(attribute))
+      var inside = DERReader(attribute, inside: try whole.next(DERTag.sequence, "attribute"))
+      if reader.usualAttribute()?.type != (try? inside.integer("type")) { different.append(type) }
+    }
+    #expect(different.isEmpty)
+    // There are more bytes, but not for this reader.
+    for length in UInt8(0)..<16 {
+      let bytes: [UInt8] =
+        [
+          0x30, length, 0x30, 0x0C, 0x02, 0x02, 0x06, 0xA5, 0x02, 0x01, 0x01, 0x04, 0x03, 0x02,
+          0x01, 0x05,
+        ]
+        + [0x05, 0x00]
+      var whole = DERReader(bytes)
+      var inside = DERReader(bytes, inside: try whole.next(DERTag.sequence, "attributes"))
+      #expect((inside.usualAttribute() != nil) == (length >= 14), "\(length)")
+    }
+  }
 }
