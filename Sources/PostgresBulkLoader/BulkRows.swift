@@ -138,7 +138,8 @@ struct BulkRows {
     }
   }
 
-  /// - Parameter accounts: those that need a row in `account_events`.
+  /// - Parameter accounts: the accounts of the event that do not have the target now. Each gets a row in
+  ///   `account_events`.
   private mutating func add(
     _ write: LinkEventWrite, _ accounts: Set<AccountID>, position: Int64
   ) {

@@ -1,7 +1,7 @@
 extension Schema {
   /// Version 15: packed ids (``PackedIdentifier``), smaller indexes of hints, and digests of half the
-  /// length (``PayloadDigest``). A column of a STRICT table keeps its type, so the tables are made anew.
-  /// Each is filled in the order of its key, and gets its indexes after that. `packed_id` and
+  /// length (``PayloadDigest``). The type of a column of a STRICT table cannot change, so new tables
+  /// replace the former ones. Each is filled in the order of its key, and gets its indexes after that. `packed_id` and
   /// `packed_app_transaction_id` are functions of the program. Row ids stay.
   static let version15 = """
     CREATE TABLE packed_facts (

@@ -152,8 +152,8 @@ enum CustomerStatement: String, CaseIterable {
     """
   }
 
-  /// Facts that nobody signed, and unsigned and contested links lead nothing to their account (R70).
-  /// 2 is LinkStanding.contested.
+  /// An app transaction leads to the account of a chain only if a signed fact of the chain carries it, and
+  /// the link of the chain is neither unsigned nor contested (R70). 2 is LinkStanding.contested.
   private static let leadsUnlessContested =
     "facts.authority > 0 AND NOT links.is_unsigned AND links.standing <> 2"
 

@@ -173,7 +173,7 @@ enum LoadStatements {
 
   // MARK: Parts
 
-  /// The facts with a hint of one kind, for the keys that have one. Those that nobody signed link nothing.
+  /// The targets of the signed facts that carry a hint of one kind, for the keys that have such a hint.
   private static func carriers(_ column: HintColumn) -> String {
     """
     SELECT key.place, key.scope, fact.target

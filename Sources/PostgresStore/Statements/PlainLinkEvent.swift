@@ -57,8 +57,8 @@ extension LedgerChanges {
     return events
   }
 
-  /// The accounts of an event that need a row in `account_events`: those that do not have the target.
-  /// An account that has the target finds the event by it.
+  /// The accounts of an event that do not have the target now. Each gets a row in `account_events`. An
+  /// account that has the target needs none: its events are found by the target.
   package func formerAccounts(of write: LinkEventWrite) -> Set<AccountID> {
     Set([write.event.from, write.event.to].compactMap(\.self))
       .subtracting([links[write.target]?.row.account].compactMap(\.self))
