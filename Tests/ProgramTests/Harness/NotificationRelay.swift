@@ -9,6 +9,7 @@ final class NotificationRelay: Sendable {
   private struct State {
     var random: SeededRandom
     var everything: [String] = []
+    var lost: [String] = []
     var delayed: [String] = []
     var ports: [UInt16] = []
     var isFaulty = false
@@ -48,6 +49,9 @@ final class NotificationRelay: Sendable {
 
   /// All notifications that the App Store has posted, in order, each once.
   var everything: [String] { state.withLock { $0.everything } }
+
+  /// The notifications of which no server has heard by this relay.
+  var lost: [String] { state.withLock { $0.lost } }
 
   /// The webhooks of the running servers.
   func pass(to ports: [UInt16]) { state.withLock { $0.ports = ports } }
@@ -89,7 +93,9 @@ final class NotificationRelay: Sendable {
       }
       guard state.isFaulty else { return .passed }
       switch Int.random(in: 0..<9, using: &state.random) {
-      case 0: return .lost
+      case 0:
+        state.lost.append(payload)
+        return .lost
       case 1:
         state.delayed.append(payload)
         return .delayed
