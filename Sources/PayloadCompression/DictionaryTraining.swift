@@ -3,7 +3,7 @@ import CZstd
 /// Makes dictionaries from samples.
 package enum DictionaryTraining {
   /// The bytes of a dictionary. Larger ones hardly make payloads smaller.
-  package static let byteCount = 16 << 10
+  package static let byteCount = 32 << 10
   /// The fewest samples. With fewer, a dictionary would be their text.
   package static let minimumSamples = 500
 

@@ -11,7 +11,8 @@ import Locks
 /// | 0 | the payload as it is |
 /// | 1 | the number of the dictionary, the length of the payload, a frame of zstd |
 /// | 2 | a notification: the number of JWS in it, for each the length of the text before it, of its payload and of its signature; then the dictionary, the length of all that is compressed, that of the frame, and the frame; then the signatures, which cannot be compressed |
-/// | 3 to 7 | not used yet |
+/// | 3 | as 1, of a payload in which numbers replace texts of its row (``RowTexts``) |
+/// | 4 to 7 | not used yet |
 /// | 8 to 255 | the byte itself is the first of a payload that is stored as it is, as all payloads once were |
 ///
 /// Numbers are ``VariableLength``. A frame has no magic number, no length and no checksum of its own:
@@ -74,10 +75,12 @@ package final class PayloadCompressor: Sendable {
   /// - Parameters:
   ///   - header: for a notification, the header segment of its JWS in base64url. The same is needed
   ///     to read it.
+  ///   - texts: what the row of the payload holds of it. The same are needed to read it.
   ///   - dictionary: nil for ``current``.
   /// - Returns: never more than one byte more than the payload has.
   package func stored(
-    _ payload: [UInt8], header: [UInt8]? = nil, with dictionary: PayloadDictionary? = nil
+    _ payload: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none,
+    with dictionary: PayloadDictionary? = nil
   ) -> [UInt8] {
     let dictionary = dictionary ?? current
     if let header, let nested = NestedPayloads(payload, header: header),
@@ -85,15 +88,29 @@ package final class PayloadCompressor: Sendable {
     {
       return stored
     }
-    if let frame = frame(of: payload, dictionary) {
-      var stored = [Form.compressed]
-      VariableLength.append(frame.dictionary, to: &stored)
-      VariableLength.append(UInt32(payload.count), to: &stored)
-      stored += frame.bytes
-      if stored.count < payload.count { return stored }
+    if let content = texts.removed(from: payload),
+      let stored = stored(content, as: Form.compressedWithoutTexts, of: payload, dictionary)
+    {
+      return stored
     }
+    if let stored = stored(payload, as: Form.compressed, of: payload, dictionary) { return stored }
     guard let first = payload.first, first <= Form.last else { return payload }
     return [Form.plain] + payload
+  }
+
+  /// - Parameter content: what is compressed of the payload.
+  /// - Returns: nil when it is no smaller, or could not be read.
+  private func stored(
+    _ content: [UInt8], as form: UInt8, of payload: [UInt8], _ dictionary: PayloadDictionary
+  ) -> [UInt8]? {
+    guard let frame = frame(of: content, dictionary),
+      payload.count <= Self.maximumCount(of: frame.bytes)
+    else { return nil }
+    var stored = [form]
+    VariableLength.append(frame.dictionary, to: &stored)
+    VariableLength.append(UInt32(payload.count), to: &stored)
+    stored += frame.bytes
+    return stored.count < payload.count ? stored : nil
   }
 
   private func stored(_ nested: NestedPayloads, _ dictionary: PayloadDictionary) -> [UInt8]? {
@@ -113,8 +130,12 @@ package final class PayloadCompressor: Sendable {
   }
 
   /// What of a payload is compressed: a sample to train a dictionary with.
-  package static func sample(of payload: [UInt8], header: [UInt8]? = nil) -> [UInt8] {
-    guard let header, let nested = NestedPayloads(payload, header: header) else { return payload }
+  package static func sample(
+    of payload: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none
+  ) -> [UInt8] {
+    guard let header, let nested = NestedPayloads(payload, header: header) else {
+      return texts.removed(from: payload) ?? payload
+    }
     return nested.text + nested.inner.flatMap(\.payload)
   }
 
@@ -165,20 +186,26 @@ package final class PayloadCompressor: Sendable {
   }
 
   /// - Parameters:
-  ///   - stored: what ``stored(_:header:)`` made, or a payload as it is.
+  ///   - stored: what ``stored(_:header:texts:with:)`` made, or a payload as it is.
   ///   - header: for a notification, the same as when it was stored.
+  ///   - texts: the same as when it was stored.
   /// - Returns: the bytes of the payload. Damage may give others: compare their digest.
   /// - Throws: ``PayloadCompressionError/unknownDictionary(_:)``, ``PayloadCompressionError/damaged``.
   package func payload(
-    of stored: [UInt8], header: [UInt8]? = nil
+    of stored: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none
   ) throws(PayloadCompressionError) -> [UInt8] {
     guard Self.isCompressed(stored) else { return Self.plain(stored) }
     var rest = stored[1...]
     switch stored[0] {
-    case Form.compressed:
+    case Form.compressed, Form.compressedWithoutTexts:
       let dictionary = try VariableLength.take(from: &rest)
       let count = try VariableLength.take(from: &rest)
-      return try content(of: rest, dictionary: dictionary, count: count)
+      let content = try content(of: rest, dictionary: dictionary, upTo: count)
+      if stored[0] == Form.compressed, content.count == count { return content }
+      guard stored[0] == Form.compressedWithoutTexts,
+        let payload = texts.restored(in: content, count: Int(count))
+      else { throw .damaged }
+      return payload
     case Form.notification:
       guard let header else { throw .damaged }
       return try notification(rest, header: header)
@@ -204,10 +231,11 @@ package final class PayloadCompressor: Sendable {
     let frameCount = Int(try VariableLength.take(from: &rest))
     guard frameCount <= rest.count else { throw .damaged }
     var content = try content(
-      of: rest.prefix(frameCount), dictionary: dictionary, count: contentCount)[...]
+      of: rest.prefix(frameCount), dictionary: dictionary, upTo: contentCount)[...]
     var signatures = rest.dropFirst(frameCount)
     let payloadCount = lengths.reduce(0) { $0 + $1.payload }
-    guard lengths.reduce(0, { $0 + $1.gap }) + payloadCount <= content.count,
+    guard content.count == contentCount,
+      lengths.reduce(0, { $0 + $1.gap }) + payloadCount <= content.count,
       lengths.reduce(0, { $0 + $1.signature }) == signatures.count
     else { throw .damaged }
     var payloads = content.suffix(payloadCount)
@@ -227,15 +255,14 @@ package final class PayloadCompressor: Sendable {
     return payload + content
   }
 
-  /// Expands a frame into exactly the bytes that were stored.
+  /// Expands a frame.
+  ///
+  /// - Parameter count: of bytes, which the content does not exceed.
   private func content(
-    of frame: ArraySlice<UInt8>, dictionary number: UInt32, count: UInt32
+    of frame: ArraySlice<UInt8>, dictionary number: UInt32, upTo count: UInt32
   ) throws(PayloadCompressionError) -> [UInt8] {
-    // A damaged length does not make it allocate more than such a frame could hold: a block has at
-    // least 4 bytes, and at most 128 KiB of content (RFC 8878 section 3.1.1.2).
-    guard count <= Self.maximumByteCount, Int(count) <= (frame.count / 4 + 1) << 17 else {
-      throw .damaged
-    }
+    // A damaged length does not make it allocate more than such a frame could hold.
+    guard Int(count) <= Self.maximumCount(of: frame) else { throw .damaged }
     guard let dictionary = state.withLock({ $0.dictionaries[number] }) else {
       throw .unknownDictionary(number)
     }
@@ -249,14 +276,21 @@ package final class PayloadCompressor: Sendable {
         }
       }
     }
-    guard let content, content.count == count else { throw .damaged }
+    guard let content else { throw .damaged }
     return content
+  }
+
+  /// The most bytes that a frame may claim to hold: a block has at least 4 bytes, and at most 128 KiB of
+  /// content (RFC 8878 section 3.1.1.2).
+  private static func maximumCount(of frame: ArraySlice<UInt8>) -> Int {
+    min(maximumByteCount, (frame.count / 4 + 1) << 17)
   }
 
   private enum Form {
     static let plain: UInt8 = 0
     static let compressed: UInt8 = 1
     static let notification: UInt8 = 2
+    static let compressedWithoutTexts: UInt8 = 3
     static let last: UInt8 = 7
     /// The magic number of zstd (RFC 8878 section 3.1.1), which stored frames lack.
     static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]

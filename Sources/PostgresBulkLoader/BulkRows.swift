@@ -113,7 +113,7 @@ struct BulkRows {
     }
     let target = write.target.stored
     let precedence = write.signed.fact.precedence
-    let payload = vault.stored(write.signed.signed.payload)
+    let payload = vault.stored(write.signed.signed.payload, texts: write.rowTexts)
     tables.row(.facts) { [header] text in
       text.add(bytes: target)
       text.add(Int64(fact.key.kind.rawValue))

@@ -2,6 +2,7 @@ import EntitlementDomain
 import EntitlementStore
 import FoundationEssentials
 import GRDB
+import PayloadCompression
 
 extension Database {
   func run(_ statement: StoreStatement, _ arguments: StatementArguments) throws {
@@ -68,6 +69,24 @@ extension Row {
   func packedIdentifier<Kind>(_ index: Int) throws -> Identifier<Kind>? {
     if hasNull(atIndex: index) { return nil }
     return Identifier(try packedText(index))
+  }
+
+  /// What a row of facts holds of its payload.
+  ///
+  /// - Parameter index: of the first of five columns: identifier, app transaction, token, previous chain,
+  ///   moment of the signature.
+  func rowTexts(_ index: Int) throws -> RowTexts {
+    RowTexts(
+      identifier: try packedText(index), hints: try hints(index + 1),
+      signedDate: Milliseconds(self[index + 4]))
+  }
+
+  /// - Parameter index: of the first of three columns: app transaction, token, previous chain.
+  func hints(_ index: Int) throws -> FactHints {
+    FactHints(
+      appTransactionID: try packedIdentifier(index),
+      appAccountToken: try packedIdentifier(index + 1),
+      previousChain: try packedIdentifier(index + 2))
   }
 
   /// - Parameters:

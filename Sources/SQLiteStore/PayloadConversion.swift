@@ -3,6 +3,7 @@ package import EntitlementStore
 import GRDB
 import Glibc
 import Logging
+import PayloadCompression
 
 /// Brings stored payloads into the present form, table by table and in the order of their row ids. Each
 /// step is one transaction with its progress, so that an interrupted conversion goes on where it was.
@@ -89,8 +90,10 @@ struct PayloadConversion {
     switch table {
     case .facts, .documents:
       let digest = try row.digest(2)
-      let present = vault.stored(try vault.checkedPayload(of: stored, digest: digest))
-      _ = try vault.checkedPayload(of: present, digest: digest)
+      let texts = table == .facts ? try row.rowTexts(3) : .none
+      let payload = try vault.checkedPayload(of: stored, digest: digest, texts: texts)
+      let present = vault.stored(payload, texts: texts)
+      _ = try vault.checkedPayload(of: present, digest: digest, texts: texts)
       return present
     case .versions:
       guard let statement = StatementDigest(try row.bytes(2)) else {

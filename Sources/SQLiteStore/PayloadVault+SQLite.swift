@@ -4,12 +4,12 @@ import GRDB
 import PayloadCompression
 
 extension PayloadVault {
-  /// As ``payload(of:digest:header:)``, and compares the digest of a payload that is stored as it is,
+  /// As ``payload(of:digest:header:texts:)``, and compares the digest of a payload that is stored as it is,
   /// too.
   func checkedPayload(
-    of stored: [UInt8], digest: PayloadDigest, header: [UInt8]? = nil
+    of stored: [UInt8], digest: PayloadDigest, header: [UInt8]? = nil, texts: RowTexts = .none
   ) throws(StoreError) -> [UInt8] {
-    let payload = try payload(of: stored, digest: digest, header: header)
+    let payload = try payload(of: stored, digest: digest, header: header, texts: texts)
     if !PayloadCompressor.isCompressed(stored), try StoredPayload.digest(of: payload) != digest {
       throw Self.damaged(digest)
     }

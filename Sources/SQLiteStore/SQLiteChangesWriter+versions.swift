@@ -16,9 +16,12 @@ extension SQLiteChangesWriter {
           ])
       }
       if let former = write.former {
+        let key = try fact.key.arguments(scopeID: scopeID)
+        guard let row = try database.row(.factByKey, key) else { continue }
+        // Later the row holds what another version says.
+        let payload = try SQLiteStoredFact.payload(row, vault)
         try database.run(
-          .copyStandingVersion,
-          [former.bytes.stored, scopeID, fact.key.kind.rawValue, fact.key.identifier.packed])
+          .copyStandingVersion, [former.bytes.stored, vault.stored(payload).stored] + key)
       }
     }
   }

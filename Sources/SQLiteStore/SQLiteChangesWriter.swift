@@ -213,7 +213,8 @@ struct SQLiteChangesWriter {
           chainRowID, write.hints.appTransactionID?.packed, write.hints.appAccountToken?.packed,
           write.hints.previousChain?.packed, precedence.authority.rawValue,
           precedence.signedDate.rawValue, precedence.isRevoked, precedence.isUpgraded,
-          precedence.digest.stored, proof.headerID, vault.stored(signed.signed.payload).stored,
+          precedence.digest.stored, proof.headerID,
+          vault.stored(signed.signed.payload, texts: write.rowTexts).stored,
           proof.signature.stored, proof.documentID, write.history?.encoded.stored,
           scopes.interned(fact.scope), fact.key.kind.rawValue, fact.key.identifier.packed,
         ])

@@ -165,9 +165,11 @@ extension Database {
         header: nil)
     }
     let header = table == .notifications ? try row.bytes(3) : nil
+    let texts = table == .facts ? try row.rowTexts(3) : .none
     return DictionaryTrainer.Sample(
-      payload: try vault.checkedPayload(of: stored, digest: row.digest(2), header: header),
-      header: header)
+      payload: try vault.checkedPayload(
+        of: stored, digest: row.digest(2), header: header, texts: texts),
+      header: header, texts: texts)
   }
 
   fileprivate func add(

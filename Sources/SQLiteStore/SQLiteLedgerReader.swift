@@ -1,6 +1,7 @@
 import EntitlementDomain
 import EntitlementStore
 import GRDB
+import PayloadCompression
 
 /// Reads rows for a ledger on demand, in the transaction that writes its changes.
 struct SQLiteLedgerReader: LedgerReading {
@@ -14,16 +15,21 @@ struct SQLiteLedgerReader: LedgerReading {
     else { return nil }
     let chain: OriginalTransactionID? = try row.packedIdentifier(0)
     let digest = try row.digest(5)
+    let signedDate = Milliseconds(row[2])
     return StandingFact(
       target: chain.map { .chain($0) } ?? .appTransaction(AppTransactionID(fact.key.identifier)),
       precedence: FactPrecedence(
-        authority: try SQLiteStoredFact.authority(row, at: 1), signedDate: Milliseconds(row[2]),
+        authority: try SQLiteStoredFact.authority(row, at: 1), signedDate: signedDate,
         isRevoked: row[3], isUpgraded: row[4], digest: digest),
       document: row.hasNull(atIndex: 6) ? nil : try row.digest(6),
       versions: row.hasNull(atIndex: 7)
         ? .single(
           payload: row.hasNull(atIndex: 8)
-            ? [] : try vault.payload(of: row.bytes(8), digest: digest))
+            ? []
+            : try vault.payload(
+              of: row.bytes(8), digest: digest,
+              texts: RowTexts(
+                identifier: fact.key.identifier, hints: row.hints(9), signedDate: signedDate)))
         : .several(try FactHistory(encoded: try row.bytes(7))))
   }
 
@@ -69,10 +75,7 @@ struct SQLiteLedgerReader: LedgerReading {
         FactHintsRow(
           fact: try row.factKey(kind: 0, identifier: 1),
           signedDate: Milliseconds(row[2]), digest: try row.digest(3),
-          hints: FactHints(
-            appTransactionID: try row.packedIdentifier(4),
-            appAccountToken: try row.packedIdentifier(5),
-            previousChain: try row.packedIdentifier(6))))
+          hints: try row.hints(4)))
     }
     return hints
   }

@@ -5,7 +5,8 @@ import GRDB
 
 /// Decodes facts. They are stored as signed payloads.
 enum SQLiteStoredFact {
-  /// - Parameter row: a row that starts with `kind`, `authority`, `digest` and `payload`.
+  /// - Parameter row: a row that starts with `kind`, `authority`, `digest`, `payload` and the columns of
+  ///   `Row.rowTexts(_:)`.
   /// - Throws: ``StoreError/Code/corrupt`` when the payload does not have its digest, cannot be
   ///   decoded or is of another scope; ``StoreError/Code/unknownDictionary``.
   static func decode(_ row: Row, scope: AppScope, _ vault: PayloadVault) throws -> Fact {
@@ -14,8 +15,8 @@ enum SQLiteStoredFact {
 
   /// - Throws: ``StoreError/Code/corrupt`` when the payload does not have its digest;
   ///   ``StoreError/Code/unknownDictionary``.
-  private static func payload(_ row: Row, _ vault: PayloadVault) throws -> [UInt8] {
-    try vault.checkedPayload(of: row.bytes(3), digest: row.digest(2))
+  static func payload(_ row: Row, _ vault: PayloadVault) throws -> [UInt8] {
+    try vault.checkedPayload(of: row.bytes(3), digest: row.digest(2), texts: row.rowTexts(4))
   }
 
   /// Decodes a version that does not stand. Its digest is that of the statement.
@@ -57,8 +58,8 @@ enum SQLiteStoredFact {
   private static func proof(
     _ row: Row, _ proofs: inout ProofReader
   ) throws -> SignedPayload.Proof {
-    if let document = row[6] as Int64? { return .document(try proofs.document(document)) }
-    return .jws(header: try proofs.header(row[5]), signature: try row.bytes(4))
+    if let document = row[11] as Int64? { return .document(try proofs.document(document)) }
+    return .jws(header: try proofs.header(row[10]), signature: try row.bytes(9))
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when the kind is not known.

@@ -27,7 +27,8 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case standingFact = """
     SELECT chains.original_transaction_id, facts.authority, facts.signed_date, facts.is_revoked,
       facts.is_upgraded, facts.digest, documents.digest, facts.history,
-      CASE WHEN facts.history IS NULL AND facts.kind <> 3 THEN facts.payload END
+      CASE WHEN facts.history IS NULL AND facts.kind <> 3 THEN facts.payload END,
+      facts.app_transaction_id, facts.app_account_token, facts.previous_chain
     FROM facts LEFT JOIN chains ON chains.id = facts.chain_id
       LEFT JOIN documents ON documents.id = facts.document_id
     WHERE facts.scope_id = ? AND facts.kind = ? AND facts.identifier = ?
@@ -47,23 +48,32 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE scope_id = ? AND kind = ? AND identifier = ?
     """
   case signedFact = """
-    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature,
-      facts.header_id, facts.document_id
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.identifier,
+      facts.app_transaction_id, facts.app_account_token, facts.previous_chain, facts.signed_date,
+      facts.signature, facts.header_id, facts.document_id
     FROM facts
     WHERE facts.scope_id = ? AND facts.kind = ? AND facts.identifier = ?
     """
   case factByKey = """
-    SELECT kind, authority, digest, payload FROM facts
+    SELECT kind, authority, digest, payload, identifier, app_transaction_id, app_account_token,
+      previous_chain, signed_date
+    FROM facts
     WHERE scope_id = ? AND kind = ? AND identifier = ?
     """
-  case factsOfChain = "SELECT kind, authority, digest, payload FROM facts WHERE chain_id = ?"
+  case factsOfChain = """
+    SELECT kind, authority, digest, payload, identifier, app_transaction_id, app_account_token,
+      previous_chain, signed_date
+    FROM facts WHERE chain_id = ?
+    """
   case factsOfAccountChains = """
-    SELECT facts.kind, facts.authority, facts.digest, facts.payload
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.identifier,
+      facts.app_transaction_id, facts.app_account_token, facts.previous_chain, facts.signed_date
     FROM chains CROSS JOIN facts ON facts.chain_id = chains.id
     WHERE chains.account = ?
     """
   case factsOfAccountAppTransactions = """
-    SELECT facts.kind, facts.authority, facts.digest, facts.payload
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.identifier,
+      facts.app_transaction_id, facts.app_account_token, facts.previous_chain, facts.signed_date
     FROM app_transactions CROSS JOIN facts
       ON facts.scope_id = app_transactions.scope_id
       AND facts.kind = 3
@@ -71,15 +81,17 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE app_transactions.account = ?
     """
   case signedFactsOfAccountChains = """
-    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature,
-      facts.header_id, facts.document_id
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.identifier,
+      facts.app_transaction_id, facts.app_account_token, facts.previous_chain, facts.signed_date,
+      facts.signature, facts.header_id, facts.document_id
     FROM chains CROSS JOIN facts ON facts.chain_id = chains.id
     WHERE chains.account = ?
     ORDER BY facts.kind, facts.identifier
     """
   case signedFactsOfAccountAppTransactions = """
-    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.signature,
-      facts.header_id, facts.document_id
+    SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.identifier,
+      facts.app_transaction_id, facts.app_account_token, facts.previous_chain, facts.signed_date,
+      facts.signature, facts.header_id, facts.document_id
     FROM app_transactions CROSS JOIN facts
         ON facts.scope_id = app_transactions.scope_id
         AND facts.kind = 3
@@ -104,7 +116,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     "UPDATE facts SET history = ? WHERE scope_id = ? AND kind = ? AND identifier = ?"
   case copyStandingVersion = """
     INSERT INTO versions (fact_id, statement, authority, header_id, payload, signature)
-    SELECT id, ?, authority, header_id, payload, signature FROM facts
+    SELECT id, ?, authority, header_id, ?, signature FROM facts
     WHERE scope_id = ? AND kind = ? AND identifier = ?
     """
   case insertVersion = """
@@ -177,7 +189,9 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE payload_table = ?
     """
   case factPayloads = """
-    SELECT id, payload, digest FROM facts WHERE id > ? ORDER BY id LIMIT ?
+    SELECT id, payload, digest, identifier, app_transaction_id, app_account_token, previous_chain,
+      signed_date
+    FROM facts WHERE id > ? ORDER BY id LIMIT ?
     """
   case versionPayloads = """
     SELECT id, payload, statement, authority FROM versions WHERE id > ? ORDER BY id LIMIT ?

@@ -115,40 +115,120 @@ struct PayloadFormTests {
     }
   }
 
+  // MARK: Texts of the row
+
+  private static let texts = RowTexts([
+    "2000000812345678", nil, "5c0a8f4e-3b1d-4e2a-9f60-0123456789ab", "12345", "1700000000000",
+  ])
+  private static let holder = Array(
+    """
+    {"transactionId":"2000000812345678","originalTransactionId":"2000000812345678",\
+    "appAccountToken":"5c0a8f4e-3b1d-4e2a-9f60-0123456789ab","signedDate":1700000000000,\
+    "n":17000000000001,"short":"12345","inside":"a2000000812345678"}
+    """.utf8)
+
+  @Test("What the row holds is left out, and put back")
+  func rowTexts() throws {
+    let stored = compressor.stored(Self.holder, texts: Self.texts)
+    #expect(stored.first == 3)
+    #expect(stored.count + 20 < compressor.stored(Self.holder).count)
+    #expect(try compressor.payload(of: stored, texts: Self.texts) == Self.holder)
+    // Another row gives another payload, whose digest differs, or none.
+    let other = RowTexts([
+      "2000000812345679", nil, "5c0a8f4e-3b1d-4e2a-9f60-0123456789ab", nil, "1700000000000",
+    ])
+    #expect(try compressor.payload(of: stored, texts: other) != Self.holder)
+    for texts in [RowTexts.none, RowTexts(["2000000812345678"]), RowTexts(["200000081234567"])] {
+      #expect(throws: PayloadCompressionError.damaged) {
+        try compressor.payload(of: stored, texts: texts)
+      }
+    }
+    #expect(
+      try compressor.payload(of: compressor.stored(Self.holder), texts: Self.texts) == Self.holder)
+  }
+
+  @Test("Payloads that contain the numbers of texts, or none of the texts, are stored whole")
+  func withoutTexts() throws {
+    let other = Array("{\"transactionId\":\"2000000899999999\",\"a\":[12345,12345,12345]}".utf8)
+    var payloads = [other, []]
+    for byte: UInt8 in 0...31 { payloads.append(Self.holder + [byte]) }
+    for (index, payload) in payloads.enumerated() {
+      let stored = compressor.stored(payload, texts: Self.texts)
+      #expect((stored.first == 3) == (index > 10 || index == 2), "\(index)")
+      #expect(try compressor.payload(of: stored, texts: Self.texts) == payload)
+    }
+    // Texts that JSON escapes, and such as equal others with other bytes.
+    for text in ["a\u{1}bcdefgh", "caf\u{e9}-2000", "abc\ndefgh"] {
+      let payload = Array("{\"a\":\"\(text)\"}".utf8)
+      #expect(compressor.stored(payload, texts: RowTexts([text])).first != 3)
+    }
+  }
+
+  @Test("Random payloads and texts, which are parts of each other, are the same")
+  func randomTexts() throws {
+    var random = SeededRandom(for: "texts of rows")
+    for _ in 0..<2_000 {
+      let texts = (0..<Int.random(in: 1...8, using: &random)).map { _ -> String in
+        let digit = Bool.random(using: &random) ? "1" : "2"
+        return String(repeating: digit, count: Int.random(in: 4...9, using: &random))
+      }
+      var payload: [UInt8] = []
+      for _ in 0..<Int.random(in: 0...12, using: &random) {
+        payload += Array([":", "\"", "x"].randomElement(using: &random)!.utf8)
+        payload += Array(texts.randomElement(using: &random)!.utf8)
+        if Int.random(in: 0..<20, using: &random) == 0 { payload += random.bytes(upTo: 3) }
+      }
+      let rowTexts = RowTexts(texts)
+      let stored = compressor.stored(payload, texts: rowTexts)
+      #expect(try compressor.payload(of: stored, texts: rowTexts) == payload)
+    }
+  }
+
+  @Test("A long payload that is nothing but a text of its row is the same")
+  func longText() throws {
+    let text = String(repeating: "1234567", count: 200)
+    let payload = Array(String(repeating: "\"" + text, count: 2_000).utf8)
+    let stored = compressor.stored(payload, texts: RowTexts([text]))
+    #expect(stored.count < 1_000)
+    #expect(try compressor.payload(of: stored, texts: RowTexts([text])) == payload)
+  }
+
   // MARK: Damage
 
   @Test("Truncated and altered forms are refused or read, without a crash")
   func damage() throws {
     var random = SeededRandom(for: "damaged forms")
-    let payloads = [Self.simulated[0], Self.notification(Array(Self.simulated.prefix(2)))]
+    let payloads = [
+      Self.simulated[0], Self.notification(Array(Self.simulated.prefix(2))), Self.holder,
+    ]
     for payload in payloads {
-      let stored = compressor.stored(payload, header: Self.header)
+      let stored = compressor.stored(payload, header: Self.header, texts: Self.texts)
       for length in 1..<stored.count {
+        let cut = Array(stored.prefix(length))
         #expect(
-          (try? compressor.payload(of: Array(stored.prefix(length)), header: Self.header))
-            != payload)
+          (try? compressor.payload(of: cut, header: Self.header, texts: Self.texts)) != payload)
       }
       for _ in 0..<3_000 {
         var damaged = stored
         let index = Int.random(in: 0..<damaged.count, using: &random)
         damaged[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-        _ = try? compressor.payload(of: damaged, header: Self.header)
+        _ = try? compressor.payload(of: damaged, header: Self.header, texts: Self.texts)
       }
     }
     for _ in 0..<3_000 {
       let bytes = [UInt8.random(in: 1...7, using: &random)] + random.bytes(upTo: 60)
-      _ = try? compressor.payload(of: bytes, header: Self.header)
+      _ = try? compressor.payload(of: bytes, header: Self.header, texts: Self.texts)
     }
   }
 
   @Test("A short form that claims a great length is refused")
   func claimedLength() {
-    for form: UInt8 in [1, 2] {
+    for form: UInt8 in [1, 2, 3] {
       // 64 MiB, and the most that the number can be.
       for length: [UInt8] in [[0x80, 0x80, 0x80, 0x20], [0xFF, 0xFF, 0xFF, 0xFF, 0x0F]] {
         // An unknown dictionary, which is looked for only after the length.
-        let prefix: [UInt8] = form == 1 ? [1, 9] : [2, 0, 9]
-        let tail: [UInt8] = (form == 1 ? [] : [4]) + [0, 1, 0, 0]
+        let prefix: [UInt8] = form == 2 ? [2, 0, 9] : [form, 9]
+        let tail: [UInt8] = (form == 2 ? [4] : []) + [0, 1, 0, 0]
         #expect(throws: PayloadCompressionError.damaged) {
           try compressor.payload(of: prefix + length + tail, header: Self.header)
         }
@@ -169,7 +249,7 @@ struct PayloadFormTests {
       dictionary.digest.map { byte in
         let text = String(byte, radix: 16)
         return text.count == 1 ? "0" + text : text
-      }.joined() == "7f8ba50cf16ad0474cf7f4ad9eba79312205036e36f9ca12344ffa05907fe272")
+      }.joined() == "2e5c2e9b8306a7e0881e9182c91e1e827244fa052891f8ad1e41ce5a0c3b2654")
   }
 
   @Test("The same samples give the same dictionary, which makes them smaller")

@@ -1,4 +1,5 @@
 import EntitlementStore
+import PayloadCompression
 import TestSupport
 
 @testable import PostgresStore
@@ -58,6 +59,7 @@ enum RawPayloads {
         of: stored, statement: statement, authority: try rows.authority(row, 6))
     }
     return try vault.payload(
-      of: stored, digest: try rows.digest(row, 5), header: try rows.optionalData(row, 7))
+      of: stored, digest: try rows.digest(row, 5), header: try rows.optionalData(row, 7),
+      texts: table == .facts ? try rows.rowTexts(row, 9) : .none)
   }
 }

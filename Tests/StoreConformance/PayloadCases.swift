@@ -74,11 +74,57 @@ extension StoreConformanceSuite {
       stored.notifications.append(told)
       try await store.submit([facts[0]], by: "alice", notification: told)
     }
-    let app = try AppTransactionSample("900").signed()
-    stored.keys.append(app.fact.key)
-    try await store.submit([app], by: "alice")
+    for fact in try versionsWithHints.shuffled(using: &random).map({ try $0.signed() }) {
+      if !stored.keys.contains(fact.fact.key) { stored.keys.append(fact.fact.key) }
+      try await store.submit([fact], by: "alice")
+    }
+    for id in ["900", "704003709300000000"] {
+      let app = try AppTransactionSample(AppTransactionID(id)).with {
+        $0.signedAt = 1_700_000_000_000
+      }.signed()
+      stored.keys.append(app.fact.key)
+      try await store.submit([app], by: "alice")
+    }
     return stored
   }
+
+  /// Versions of two transactions whose ids, hints and moments are as long as Apple's, so that their rows
+  /// hold them. Each version has others, and some have the same text for several, or parts of one.
+  private static let versionsWithHints: [TransactionSample] = {
+    let id = "2000000812345678"
+    let sample = TransactionSample(id, id)
+    let token = "5c0a8f4e-3b1d-4e2a-9f60-0123456789ab"
+    let changes: [(inout TransactionSample) -> Void] = [
+      { _ in },
+      { $0.token = AppAccountToken(token) },
+      {
+        $0.token = AppAccountToken(token.uppercased()); $0.appTransaction = "704003709300000000"
+      },
+      {
+        $0.token = "7d1b9e5f-4c2e-4f3b-8a71-123456789abc"; $0.appTransaction = "704003709300000001"
+      },
+      {
+        $0.appTransaction = AppTransactionID(id); $0.previousChain = "2000000811111111"
+      },
+      { $0.appTransaction = AppTransactionID(String(id.prefix(12))) },
+      {
+        $0.chain = "2000000800000000"; $0.appTransaction = AppTransactionID(id + "0")
+      },
+      {
+        $0.chain = "2000000800000000"; $0.previousChain = "\u{00e9}t\u{00e9}-2000000"
+      },
+    ]
+    return changes.enumerated().flatMap { index, change in
+      let version = sample.with {
+        $0.signedAt = 1_700_000_000_000 + Int64(index)
+        $0.storefront = "S\(index)"
+        change(&$0)
+      }
+      return [version, version.with { $0.id = "2000000812345679" }]
+    }
+  }()
+  /// The versions that do not stand, of these and of renewal infos.
+  private static let otherVersions = versionsWithHints.count - 2 + 12
 
   /// A notification with JWS inside. Every fourth has one whose base64url is not canonical.
   private static func notification(_ number: Int, about facts: [SignedFact]) -> SignedNotification {
@@ -132,7 +178,13 @@ extension StoreConformanceSuite {
       let export = try unwrap(contents.export, "export")
       try expectEqual(
         Set(export.notifications.map(\.notification)), Set(stored.notifications), "exported")
-      try expectEqual(export.versions.count { $0.signed != nil }, 12, "other versions")
+      try expectEqual(export.versions.count { $0.signed != nil }, otherVersions, "other versions")
+      let payloads = (export.facts.map(\.signed) + export.versions.compactMap(\.signed)).map(
+        \.payload)
+      for sample in versionsWithHints {
+        let payload = try sample.signed().signed.payload
+        try expectEqual(payloads.contains(payload), true, "a version is missing")
+      }
       for fact in export.facts {
         try expectEqual(PayloadSample.digest(of: fact.signed.payload), fact.fact.precedence.digest)
       }
@@ -168,7 +220,7 @@ extension StoreConformanceSuite {
       try expectEqual(saved > 10_000, isRaw, "saved bytes: \(saved)")
       try expectEqual(rest, .complete)
       try expectEqual(
-        export?.versions.count { $0.signed != nil }, 12, "versions after another write")
+        export?.versions.count { $0.signed != nil }, otherVersions, "versions after another write")
     },
   ]
 }

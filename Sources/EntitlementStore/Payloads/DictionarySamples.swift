@@ -27,7 +27,8 @@ package struct DictionarySamples: Sendable {
       if let header = sample.header { sample.header = headers.insert(header).memberAfterInsert }
       compared.append(sample)
     } else {
-      var bytes = PayloadCompressor.sample(of: sample.payload, header: sample.header)
+      var bytes = PayloadCompressor.sample(
+        of: sample.payload, header: sample.header, texts: sample.texts)
       substitute.replaceIdentifiers(in: &bytes)
       trained.append(bytes)
     }

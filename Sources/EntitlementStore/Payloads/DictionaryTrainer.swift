@@ -7,10 +7,13 @@ package struct DictionaryTrainer: Sendable {
     package var payload: [UInt8]
     /// For a notification, the header segment of its JWS.
     package var header: [UInt8]?
+    /// For a fact, those of its row.
+    package var texts: RowTexts
 
-    package init(payload: [UInt8], header: [UInt8]?) {
+    package init(payload: [UInt8], header: [UInt8]?, texts: RowTexts = .none) {
       self.payload = payload
       self.header = header
+      self.texts = texts
     }
   }
 
@@ -65,10 +68,10 @@ package struct DictionaryTrainer: Sendable {
       number: nil, samples: trained.count, comparedSamples: compared.count,
       meanBytes: mean { $0.payload.count },
       meanBytesWithPresent: mean {
-        compressor.stored($0.payload, header: $0.header, with: present).count
+        compressor.stored($0.payload, header: $0.header, texts: $0.texts, with: present).count
       },
       meanBytesWithNew: mean { [dictionary] in
-        compressor.stored($0.payload, header: $0.header, with: dictionary).count
+        compressor.stored($0.payload, header: $0.header, texts: $0.texts, with: dictionary).count
       }, converts: converts)
   }
 }

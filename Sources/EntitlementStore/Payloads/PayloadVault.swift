@@ -25,12 +25,14 @@ package final class PayloadVault: Sendable {
 
   /// - Parameters:
   ///   - header: for a notification, the header segment of its JWS.
+  ///   - texts: for a fact, those of its row.
   ///   - dictionary: nil for ``current``.
   /// - Returns: the bytes to store.
   package func stored(
-    _ payload: [UInt8], header: [UInt8]? = nil, with dictionary: PayloadDictionary? = nil
+    _ payload: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none,
+    with dictionary: PayloadDictionary? = nil
   ) -> [UInt8] {
-    compressor.stored(payload, header: header, with: dictionary)
+    compressor.stored(payload, header: header, texts: texts, with: dictionary)
   }
 
   /// - Parameters:
@@ -38,13 +40,14 @@ package final class PayloadVault: Sendable {
   ///   - digest: that of the payload, which is stored beside it. It is compared where the bytes were
   ///     compressed.
   ///   - header: for a notification, the header segment of its JWS.
+  ///   - texts: for a fact, those of its row.
   /// - Throws: ``StoreError/Code/corrupt`` when the bytes are damaged;
   ///   ``StoreError/Code/unknownDictionary`` when the dictionary was not added.
   package func payload(
-    of stored: [UInt8], digest: PayloadDigest, header: [UInt8]? = nil
+    of stored: [UInt8], digest: PayloadDigest, header: [UInt8]? = nil, texts: RowTexts = .none
   ) throws(StoreError) -> [UInt8] {
     guard PayloadCompressor.isCompressed(stored) else { return PayloadCompressor.plain(stored) }
-    let payload = try expanded(stored, header: header, digest)
+    let payload = try expanded(stored, header: header, texts: texts, digest)
     guard try StoredPayload.digest(of: payload) == digest else {
       throw Self.damaged(digest)
     }
@@ -53,7 +56,7 @@ package final class PayloadVault: Sendable {
 
   /// The payload of a version of a fact.
   ///
-  /// - Throws: as ``payload(of:digest:header:)``.
+  /// - Throws: as ``payload(of:digest:header:texts:)``.
   package func version(
     of stored: [UInt8], statement: StatementDigest, authority: FactAuthority
   ) throws(StoreError) -> [UInt8] {
@@ -66,10 +69,10 @@ package final class PayloadVault: Sendable {
   }
 
   private func expanded(
-    _ stored: [UInt8], header: [UInt8]? = nil, _ digest: PayloadDigest
+    _ stored: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none, _ digest: PayloadDigest
   ) throws(StoreError) -> [UInt8] {
     do throws(PayloadCompressionError) {
-      return try compressor.payload(of: stored, header: header)
+      return try compressor.payload(of: stored, header: header, texts: texts)
     } catch {
       guard case .unknownDictionary(let number) = error else { throw Self.damaged(digest) }
       throw StoreError(

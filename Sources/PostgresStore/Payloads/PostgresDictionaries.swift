@@ -132,6 +132,7 @@ package enum PostgresDictionaries {
     of table: PayloadTable, percent: Double, wholePages: Bool
   ) -> PostgresStatement {
     let name = table.rawValue
+    let texts = table == .facts ? ", \(Targets.rowTexts(of: name))" : ""
     let header =
       """
       (SELECT headers.bytes FROM headers WHERE headers.id = \(name).header)
@@ -140,7 +141,7 @@ package enum PostgresDictionaries {
       """
       SELECT \(table.digestColumn),
         \(table == .versions ? "versions.authority" : "NULL::smallint"),
-        \(table == .notifications ? header : "NULL::bytea"), \(name).payload
+        \(table == .notifications ? header : "NULL::bytea"), \(name).payload\(texts)
       FROM \(name) TABLESAMPLE \(wholePages ? "SYSTEM" : "BERNOULLI") (\(percent)) REPEATABLE (1) LIMIT $1::bigint
       """, name: "sample_\(name)")
   }
@@ -153,9 +154,11 @@ package enum PostgresDictionaries {
     let header = try rows.optionalData(row, 2)
     do throws(StoreError) {
       guard table == .versions else {
+        let texts = table == .facts ? try rows.rowTexts(row, 4) : .none
         return DictionaryTrainer.Sample(
-          payload: try vault.payload(of: stored, digest: try rows.digest(row, 0), header: header),
-          header: header)
+          payload: try vault.payload(
+            of: stored, digest: try rows.digest(row, 0), header: header, texts: texts),
+          header: header, texts: texts)
       }
       guard let statement = StatementDigest(try rows.data(row, 0)) else { return nil }
       return DictionaryTrainer.Sample(

@@ -263,10 +263,11 @@ private struct ConversionStep {
       return stored
     }
     let digest = try rows.digest(row, 5)
-    let payload = try vault.payload(of: former, digest: digest, header: header)
-    let stored = vault.stored(payload, header: header, with: dictionary)
+    let texts = table == .facts ? try rows.rowTexts(row, 9) : .none
+    let payload = try vault.payload(of: former, digest: digest, header: header, texts: texts)
+    let stored = vault.stored(payload, header: header, texts: texts, with: dictionary)
     guard try StoredPayload.digest(of: payload) == digest,
-      try vault.payload(of: stored, digest: digest, header: header) == payload
+      try vault.payload(of: stored, digest: digest, header: header, texts: texts) == payload
     else { throw Self.damaged(digest) }
     return stored
   }

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import PayloadCompression
 
 /// A customer decoded from the rows of a ``CustomerStatement``.
 struct PostgresFoundCustomer {
@@ -63,10 +64,14 @@ struct PostgresFoundCustomer {
       hintedChains.append(try chain(rows, row))
     case .fact:
       let digest = try rows.digest(row, 13)
+      let texts = RowTexts(
+        identifier: try rows.unpacked(row, 15), hints: try rows.hints(row, 16),
+        signedDate: try rows.moment(row, 3))
       facts.append(
         try PostgresStoredFact.decode(
           kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2), digest: digest,
-          payload: try vault.payload(of: try rows.data(row, 14), digest: digest), scope: scope))
+          payload: try vault.payload(of: try rows.data(row, 14), digest: digest, texts: texts),
+          scope: scope))
     case .factHistory:
       guard let history = try rows.optionalData(row, 13) else { break }
       let key = FactKey(kind: try rows.factKind(row, 1), identifier: try rows.unpacked(row, 14))

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import PayloadCompression
 
 // Columns as types of the domain. All accessors throw `StoreError.Code.corrupt` when the value has
 // another type or an unknown raw value.
@@ -143,6 +144,13 @@ extension PostgresRows {
       appTransactionID: try optionalPackedIdentifier(row, column),
       appAccountToken: try optionalPackedIdentifier(row, column + 1),
       previousChain: try optionalPackedIdentifier(row, column + 2))
+  }
+
+  /// - Parameter column: the first of the columns of ``Targets/rowTexts(of:)``.
+  func rowTexts(_ row: Int, _ column: Int) throws(StoreError) -> RowTexts {
+    RowTexts(
+      identifier: try unpacked(row, column), hints: try hints(row, column + 1),
+      signedDate: try moment(row, column + 4))
   }
 
   /// - Parameter column: the first of the event columns in `ReadStatements`.

@@ -106,7 +106,7 @@ extension PostgresStore {
     return try rows.map { rows, row throws(StoreError) in
       try PostgresStoredFact.signed(rows, row, scope: scope, vault: dictionaries.vault) {
         () throws(StoreError) in
-        headers[try rows.number(row, 6)]
+        headers[try rows.number(row, 11)]
       } document: { digest throws(StoreError) in
         bytes[digest]
       }

@@ -166,9 +166,9 @@ extension PostgresStore {
       let vault = dictionaries.vault
       return try PostgresStoredFact.signed(rows, 0, scope: scope, vault: vault) {
         () throws(StoreError) in
-        try rows.optionalData(0, 6)
+        try rows.optionalData(0, 11)
       } document: { digest throws(StoreError) in
-        guard let stored = try rows.optionalData(0, 7) else { return nil }
+        guard let stored = try rows.optionalData(0, 12) else { return nil }
         return try vault.payload(of: stored, digest: digest)
       }
     }

@@ -5,7 +5,8 @@ import EntitlementStore
 /// Decodes facts from their rows. A fact is stored as the payload that Apple signed and decoded
 /// from it at each read.
 enum PostgresStoredFact {
-  /// - Parameter firstColumn: `kind`, followed by `authority`, `digest` and `payload`.
+  /// - Parameter firstColumn: `kind`, followed by `authority`, `digest`, `payload` and the columns of
+  ///   ``Targets/rowTexts(of:)``.
   /// - Throws: ``StoreError/Code/corrupt`` when the payload cannot be decoded or belongs to another
   ///   scope; ``StoreError/Code/unknownDictionary``.
   static func decode(
@@ -15,8 +16,9 @@ enum PostgresStoredFact {
     return try decode(
       kind: try rows.factKind(row, firstColumn),
       authority: try rows.authority(row, firstColumn + 1), digest: digest,
-      payload: try vault.payload(of: try rows.data(row, firstColumn + 3), digest: digest),
-      scope: scope)
+      payload: try vault.payload(
+        of: try rows.data(row, firstColumn + 3), digest: digest,
+        texts: try rows.rowTexts(row, firstColumn + 4)), scope: scope)
   }
 
   /// - Parameter payload: as Apple signed it.
@@ -51,7 +53,8 @@ enum PostgresStoredFact {
     document: (PayloadDigest) throws(StoreError) -> [UInt8]?
   ) throws(StoreError) -> SignedFact {
     let digest = try rows.digest(row, 2)
-    let payload = try vault.payload(of: try rows.data(row, 3), digest: digest)
+    let payload = try vault.payload(
+      of: try rows.data(row, 3), digest: digest, texts: try rows.rowTexts(row, 6))
     return SignedFact(
       fact: try decode(
         kind: try rows.factKind(row, 0), authority: try rows.authority(row, 1), digest: digest,

@@ -3,7 +3,7 @@ import EntitlementDomain
 /// Reads a customer by a selector in one statement, and therefore on one snapshot.
 ///
 /// The rows are of several kinds, marked in the first column (``CustomerRowKind``). All kinds share
-/// one shape: the kind, four numbers, eight texts and two byte strings. ``CustomerRowKind`` documents
+/// one shape: the kind, four numbers, eight texts and six byte strings. ``CustomerRowKind`` documents
 /// the columns that each kind uses.
 enum CustomerStatement: String, CaseIterable {
   case account
@@ -22,7 +22,7 @@ enum CustomerStatement: String, CaseIterable {
     case history
   }
 
-  static let columns = 15
+  static let columns = 19
 
   init(_ selector: CustomerSelector) {
     switch selector {
@@ -278,8 +278,11 @@ enum CustomerStatement: String, CaseIterable {
 
   private static func fact(from: String) -> String {
     arm(
-      .fact, numbers: ["facts.kind", "facts.authority"],
-      bytes: ["facts.digest", "facts.payload"], from: from)
+      .fact, numbers: ["facts.kind", "facts.authority", "facts.signed_date"],
+      bytes: [
+        "facts.digest", "facts.payload", Targets.identifier(of: "facts"), "facts.app_transaction",
+        "facts.token", "facts.previous_chain",
+      ], from: from)
   }
 
   private static func factHistory(from: String) -> String {
@@ -312,7 +315,7 @@ enum CustomerStatement: String, CaseIterable {
     let columns =
       ["\(kind.rawValue)::bigint"]
       + padded(numbers.map { "\($0)::bigint" }, to: 4, "NULL::bigint")
-      + padded(texts, to: 8, "NULL::text") + padded(bytes, to: 2, "NULL::bytea")
+      + padded(texts, to: 8, "NULL::text") + padded(bytes, to: 6, "NULL::bytea")
     return "SELECT \(columns.joined(separator: ", ")) \(from)"
   }
 
@@ -327,7 +330,8 @@ enum CustomerRowKind: Int64 {
   /// Numbers: revision, moment of the last change, 1 if deleted. Texts: id, account that it was
   /// merged into.
   case account = 0
-  /// Numbers: kind, authority. Bytes: digest, payload.
+  /// Numbers: kind, authority, moment of the signature. Bytes: digest, payload, packed identifier, app
+  /// transaction, token, previous chain.
   case fact = 1
   /// Numbers: start, end, creation, withdrawal. Texts: id, entitlement, reason, author, author and
   /// reason of the withdrawal, on behalf of, on behalf of at the withdrawal.

@@ -146,13 +146,14 @@ extension PayloadTable {
   var nextKey: PostgresStatement { next(keysOnly: true) }
 
   /// Rows in the order of the primary key: the key as five texts, NULL where it has fewer; the digest
-  /// or statement, the authority or NULL, the header or NULL, and the stored bytes. The first
-  /// parameters are the key to continue after, the last one is the limit.
+  /// or statement, the authority or NULL, the header or NULL, the stored bytes, and for facts
+  /// ``Targets/rowTexts(of:)``. The first parameters are the key to continue after, the last one is the limit.
   var nextRows: PostgresStatement { next(keysOnly: false) }
 
   private func next(keysOnly: Bool) -> PostgresStatement {
     let table = rawValue
     let hasHeader = self == .notifications && !keysOnly
+    let rowTexts = self == .facts && !keysOnly ? ",\n  \(Targets.rowTexts(of: table))" : ""
     let names = keys.map { "\(table).\($0.name)" }
     let after = keys.enumerated().map { "$\($0.offset + 1)::\($0.element.type)" }
     let texts = keys.map { key in
@@ -171,7 +172,7 @@ extension PayloadTable {
         \(digestColumn),
         \(self == .versions ? "versions.authority" : "NULL::smallint"),
         \(hasHeader ? "headers.bytes" : "NULL::bytea"),
-        \(keysOnly ? "''::bytea" : "\(table).\(payloadColumn)")
+        \(keysOnly ? "''::bytea" : "\(table).\(payloadColumn)")\(rowTexts)
       FROM \(table) \(hasHeader ? header : "")
       WHERE (\(names.joined(separator: ", "))) > (\(after.joined(separator: ", ")))
       ORDER BY \(names.joined(separator: ", ")) LIMIT $\(keys.count + 1)::bigint

@@ -211,7 +211,8 @@ enum ReadStatements {
 
   /// The columns that `PostgresStoredFact.signed` reads.
   static let factColumns = """
-    facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, facts.document
+    facts.kind, facts.authority, facts.digest, facts.payload, facts.signature, facts.document,
+      \(Targets.rowTexts(of: "facts"))
     """
 
   private static let eventColumns = """

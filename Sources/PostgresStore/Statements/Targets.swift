@@ -56,6 +56,14 @@ package enum Targets {
     """#
   }
 
+  /// SQL of what a row of facts holds of its payload, for ``PostgresRows/rowTexts(_:_:)``.
+  static func rowTexts(of table: String) -> String {
+    """
+    \(identifier(of: table)), \(table).app_transaction, \(table).token, \(table).previous_chain,
+      \(table).signed_date
+    """
+  }
+
   /// SQL of the array of all targets of an account, with NULL for each that is missing to two.
   static func all(of account: String) -> String {
     "(ARRAY[\(account).first_target, \(account).second_target] || \(account).more_targets)"

@@ -86,17 +86,17 @@ enum WriteStatements {
 
   /// Copies standing versions that are about to be replaced. `$1` scopes, `$2` stored targets, `$3`
   /// kinds, `$4` identifiers as stored there, `$5` statements, `$6` targets of the copies, `$7`
-  /// identifiers as stored in these.
+  /// identifiers as stored in these, `$8` payloads: that of the fact needs its row.
   static let copyStandingVersions = PostgresStatement(
     """
     INSERT INTO versions (
       scope, target, kind, authority, header, identifier, statement, signature, payload)
     SELECT facts.scope, kept.new_target, facts.kind, facts.authority, facts.header,
-      kept.new_identifier, kept.statement, facts.signature, facts.payload
+      kept.new_identifier, kept.statement, facts.signature, kept.payload
     FROM unnest(
         $1::bigint[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bytea[],
-        $7::bytea[])
-      AS kept (scope, target, kind, identifier, statement, new_target, new_identifier)
+        $7::bytea[], $8::bytea[])
+      AS kept (scope, target, kind, identifier, statement, new_target, new_identifier, payload)
     JOIN facts ON facts.target = kept.target AND facts.scope = kept.scope
       AND facts.kind = kept.kind AND facts.identifier = kept.identifier
     """, name: "copy_standing_versions")

@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import PayloadCompression
 
 // The versions of facts that do not stand (R53).
 extension ChangeWriter {
@@ -15,11 +16,13 @@ extension ChangeWriter {
     }
     var gone = VersionColumns()
     var kept = VersionColumns()
+    var payloads: [[UInt8]?] = []
     for (fact, write) in changes.versions {
       let target = target(of: fact)
       for statement in write.removed { gone.add(fact, target, scopes, statement: statement) }
       if let former = write.former, let stored = rows.standingFacts[fact]?.target {
         kept.add(fact, stored, scopes, statement: former, newTarget: target)
+        payloads.append(rows.standingPayloads[fact].map { self.stored($0, nil, .none) })
       }
     }
     add(
@@ -29,7 +32,8 @@ extension ChangeWriter {
       count: gone.count)
     add(
       WriteStatements.copyStandingVersions,
-      kept.keys + [.byteStrings(kept.statements)] + kept.newKeys, count: kept.count)
+      kept.keys + [.byteStrings(kept.statements)] + kept.newKeys + [.byteStrings(payloads)],
+      count: kept.count)
   }
 
   /// Adds versions that are not stored yet, and updates histories.
@@ -52,7 +56,7 @@ extension ChangeWriter {
           headerIDs.append(headers[[]])
           signatures.append([])
         }
-        payloads.append(stored(signed.signed.payload, nil))
+        payloads.append(stored(signed.signed.payload, nil, .none))
       }
     }
     add(

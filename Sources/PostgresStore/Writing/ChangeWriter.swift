@@ -1,5 +1,6 @@
 import EntitlementDomain
 import EntitlementStore
+import PayloadCompression
 
 /// Makes the commands that write what a ledger decided, one for each kind of row.
 ///
@@ -11,8 +12,9 @@ struct ChangeWriter {
   let rows: LoadedRows
   let scopes: PostgresScopeIDs
   let headers: HeaderIDs
-  /// The bytes to store of a payload or document, and for a notification its header.
-  let stored: (_ payload: [UInt8], _ header: [UInt8]?) -> [UInt8]
+  /// The bytes to store of a payload or document; for a notification with its header, for a fact with
+  /// what its row holds.
+  let stored: (_ payload: [UInt8], _ header: [UInt8]?, _ texts: RowTexts) -> [UInt8]
   /// The events that are kept with their links.
   let plainEvents: [ScopedTarget: PlainLinkEvent]
   private(set) var commands: [PostgresCommand] = []
@@ -21,7 +23,7 @@ struct ChangeWriter {
   ///   or hashing a document fails.
   init(
     _ changes: LedgerChanges, rows: LoadedRows, scopes: PostgresScopeIDs, headers: HeaderIDs,
-    stored: @escaping (_ payload: [UInt8], _ header: [UInt8]?) -> [UInt8]
+    stored: @escaping (_ payload: [UInt8], _ header: [UInt8]?, _ texts: RowTexts) -> [UInt8]
   ) throws(StoreError) {
     self.changes = changes
     self.rows = rows
@@ -76,7 +78,7 @@ struct ChangeWriter {
       }
       let row = FactColumns.Row(
         write: write, scope: scope, header: headers[header], signature: signature,
-        document: document, payload: stored(write.signed.signed.payload, nil))
+        document: document, payload: stored(write.signed.signed.payload, nil, write.rowTexts))
       guard let stored = write.storedTarget else {
         added.add(row)
         if fact.key.isListed(in: write.target) {
@@ -103,7 +105,7 @@ struct ChangeWriter {
         WriteStatements.writeDocuments,
         [
           .byteStrings(sorted.map(\.key.bytes)),
-          .byteStrings(sorted.map { stored($0.value, nil) }),
+          .byteStrings(sorted.map { stored($0.value, nil, .none) }),
         ])
     }
     add(WriteStatements.deleteFacts, moved.values, count: moved.count)
@@ -171,7 +173,7 @@ struct ChangeWriter {
       }
       headerIDs.append(headers[header])
       signatures.append(signature)
-      payloads.append(stored(write.notification.signed.payload, header))
+      payloads.append(stored(write.notification.signed.payload, header, .none))
     }
     let records = writes.map(\.notification.record)
     add(

@@ -1,11 +1,14 @@
 import EntitlementDomain
 import EntitlementStore
+import PayloadCompression
 
 /// The rows that a writing transaction has locked and loaded. Its ledger reads only these.
 struct LoadedRows: LedgerReading, Sendable {
   /// Keys that were loaded, whether or not there was a row.
   private(set) var keys: Set<LedgerKey> = []
   var standingFacts: [ScopedFact: StandingFact] = [:]
+  /// The payloads of these, without those of app transactions.
+  var standingPayloads: [ScopedFact: [UInt8]] = [:]
   var links: [ScopedTarget: LinkRow] = [:]
   var accounts: [ScopedAccount: AccountRow] = [:]
   var tokens: [ScopedToken: TokenRow] = [:]
@@ -189,10 +192,14 @@ struct RowLoader {
         authority: try result.authority(row, 2), signedDate: try result.moment(row, 3),
         isRevoked: try result.flag(row, 4), isUpgraded: try result.flag(row, 5),
         digest: try result.digest(row, 6))
-      var versions = StoredVersions.single(payload: [])
-      if let payload = try result.optionalData(row, 9) {
-        versions = .single(payload: try vault.payload(of: payload, digest: precedence.digest))
+      let texts = RowTexts(
+        identifier: fact.key.identifier, hints: try result.hints(row, 10),
+        signedDate: precedence.signedDate)
+      let payload = try result.optionalData(row, 9).map { stored throws(StoreError) in
+        try vault.payload(of: stored, digest: precedence.digest, texts: texts)
       }
+      rows.standingPayloads[fact] = payload
+      var versions = StoredVersions.single(payload: payload ?? [])
       if let history = try result.optionalData(row, 8) {
         versions = .several(try FactHistory(encoded: history))
       }

@@ -231,8 +231,8 @@ struct WriteTransaction {
     }
     let writer = try ChangeWriter(
       changes, rows: rows, scopes: scopes, headers: headers
-    ) { payload, header in
-      vault.stored(payload, header: header, with: dictionary)
+    ) { payload, header, texts in
+      vault.stored(payload, header: header, texts: texts, with: dictionary)
     }
     var answers = answers
     var commands = writer.commands

@@ -8,6 +8,9 @@ enum PayloadFormCorpus {
     for customer in customers {
       for payload in customer.payloads {
         seeds.append(FuzzSeed(payload.name, compressor.stored(payload.bytes)))
+        seeds.append(
+          FuzzSeed(
+            "\(payload.name)-row", compressor.stored(payload.bytes, texts: PayloadFormProbe.texts)))
       }
       guard let notification = customer.notification else { continue }
       let payload = PayloadFormProbe.notification(notification.bytes)

@@ -1,0 +1,25 @@
+package import EntitlementDomain
+package import PayloadCompression
+
+extension RowTexts {
+  /// What the row of a fact holds of its payload, in this order: the id of the fact, the hints, and the
+  /// moment of its signature. Stored payloads depend on the order, and on each text.
+  ///
+  /// Not its chain: that of a fact may change. A version that does not stand has no columns for hints, so
+  /// that its payload is stored with ``none``.
+  package init(identifier: String, hints: FactHints, signedDate: Milliseconds) {
+    self.init([
+      identifier, hints.appTransactionID?.rawValue, hints.appAccountToken?.rawValue,
+      hints.previousChain?.rawValue, String(signedDate.rawValue),
+    ])
+  }
+}
+
+extension FactWrite {
+  /// What its row holds of its payload.
+  package var rowTexts: RowTexts {
+    RowTexts(
+      identifier: signed.fact.key.identifier, hints: hints,
+      signedDate: signed.fact.precedence.signedDate)
+  }
+}
