@@ -7,7 +7,7 @@ package enum DictionaryTraining {
   /// The fewest samples. With fewer, a dictionary would be their text.
   package static let minimumSamples = 500
 
-  /// - Parameter samples: of ``PayloadCompressor/sample(of:header:)``. A hundred times the bytes of the
+  /// - Parameter samples: of ``PayloadCompressor/sample(of:header:texts:)``. A hundred times the bytes of the
   ///   dictionary is enough.
   /// - Returns: the bytes of a ``PayloadDictionary``. The same samples give the same dictionary.
   /// - Throws: ``PayloadCompressionError/tooFewSamples``.

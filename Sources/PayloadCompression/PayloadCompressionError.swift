@@ -3,7 +3,7 @@
 package enum PayloadCompressionError: Error, Hashable {
   /// The payload was stored with a dictionary of this number, which is not known here (yet).
   case unknownDictionary(UInt32)
-  /// The bytes are not what ``PayloadCompressor/stored(_:header:)`` makes.
+  /// The bytes are not what ``PayloadCompressor/stored(_:header:texts:with:)`` makes.
   case damaged
   /// The bytes are no dictionary, or zstd has no memory for it.
   case unusableDictionary

@@ -185,6 +185,11 @@ package final class PayloadCompressor: Sendable {
     stored.first.map { $0 != Form.plain && $0 <= Form.last } ?? false
   }
 
+  /// Whether the texts of the row are needed to read stored bytes.
+  package static func needsTexts(_ stored: [UInt8]) -> Bool {
+    stored.first == Form.compressedWithoutTexts
+  }
+
   /// - Parameters:
   ///   - stored: what ``stored(_:header:texts:with:)`` made, or a payload as it is.
   ///   - header: for a notification, the same as when it was stored.
@@ -201,10 +206,9 @@ package final class PayloadCompressor: Sendable {
       let dictionary = try VariableLength.take(from: &rest)
       let count = try VariableLength.take(from: &rest)
       let content = try content(of: rest, dictionary: dictionary, upTo: count)
-      if stored[0] == Form.compressed, content.count == count { return content }
-      guard stored[0] == Form.compressedWithoutTexts,
-        let payload = texts.restored(in: content, count: Int(count))
-      else { throw .damaged }
+      let payload =
+        stored[0] == Form.compressed ? content : texts.restored(in: content, count: Int(count))
+      guard let payload, payload.count == count else { throw .damaged }
       return payload
     case Form.notification:
       guard let header else { throw .damaged }

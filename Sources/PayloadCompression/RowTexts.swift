@@ -9,18 +9,19 @@ package struct RowTexts: Sendable {
 
   /// The most texts. The byte in place of a text is its number, from 1; all of these are control
   /// characters that JSON does not contain (RFC 8259 sections 2 and 7).
-  static let maximumCount = 8
-  /// The fewest bytes of a text. Shorter ones are found in places that have nothing to do with them.
-  static let minimumLength = 6
+  static let maximumTexts = 8
+  /// The bytes of a text. Shorter ones are found in places that have nothing to do with them; longer
+  /// ones are no ids, and would take long to look for.
+  static let lengths = 6...64
 
   private let texts: [String]
 
-  /// - Parameter texts: at most eight. Of these, nil, short ones, and those with characters that are not
-  ///   printable ASCII keep their number and stay in the payload.
+  /// - Parameter texts: at most eight. Of these, nil, short and long ones, and those with characters that
+  ///   are not printable ASCII keep their number and stay in the payload.
   package init(_ texts: [String?]) {
-    assert(texts.count <= Self.maximumCount)
+    precondition(texts.count <= Self.maximumTexts)
     self.texts = texts.map { text in
-      guard let text, text.utf8.count >= Self.minimumLength,
+      guard let text, Self.lengths.contains(text.utf8.count),
         text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
       else { return "" }
       return text
@@ -56,7 +57,7 @@ package struct RowTexts: Sendable {
     return content
   }
 
-  private static func isNumber(_ byte: UInt8) -> Bool { byte >= 1 && byte <= maximumCount }
+  private static func isNumber(_ byte: UInt8) -> Bool { byte >= 1 && byte <= maximumTexts }
 
   /// Puts the texts back.
   ///

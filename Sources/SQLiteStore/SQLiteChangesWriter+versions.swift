@@ -17,11 +17,11 @@ extension SQLiteChangesWriter {
       }
       if let former = write.former {
         let key = try fact.key.arguments(scopeID: scopeID)
-        guard let row = try database.row(.factByKey, key) else { continue }
-        // Later the row holds what another version says.
-        let payload = try SQLiteStoredFact.payload(row, vault)
-        try database.run(
-          .copyStandingVersion, [former.bytes.stored, vault.stored(payload).stored] + key)
+        guard let row = try database.row(.factByKey, key) else {
+          throw StoreError(.internalFault, "a change names a fact that is not stored")
+        }
+        let payload = try vault.versionForm(of: SQLiteStoredFact.payload(row))
+        try database.run(.copyStandingVersion, [former.bytes.stored, payload.stored] + key)
       }
     }
   }

@@ -15,8 +15,15 @@ enum SQLiteStoredFact {
 
   /// - Throws: ``StoreError/Code/corrupt`` when the payload does not have its digest;
   ///   ``StoreError/Code/unknownDictionary``.
-  static func payload(_ row: Row, _ vault: PayloadVault) throws -> [UInt8] {
-    try vault.checkedPayload(of: row.bytes(3), digest: row.digest(2), texts: row.rowTexts(4))
+  private static func payload(_ row: Row, _ vault: PayloadVault) throws -> [UInt8] {
+    let fact = try payload(row)
+    return try vault.checkedPayload(of: fact.stored, digest: fact.digest, texts: fact.texts)
+  }
+
+  /// - Parameter row: as for ``decode(_:scope:_:)``.
+  static func payload(_ row: Row) throws -> StoredFactPayload {
+    StoredFactPayload(
+      stored: try row.bytes(3), digest: try row.digest(2), texts: try row.rowTexts(4))
   }
 
   /// Decodes a version that does not stand. Its digest is that of the statement.

@@ -28,6 +28,7 @@ enum RawPayloads {
       var positions: [[String]] = []
       var former: [[UInt8]] = []
       var raw: [[UInt8]] = []
+      var digests: [[UInt8]] = []
       for row in 0..<rows.count {
         let payload = try payload(rows, row, of: table, loader.vault)
         // No signed payload, receipt or response begins with the byte of a form.
@@ -35,6 +36,7 @@ enum RawPayloads {
         positions.append(try (0..<5).compactMap { try rows.optionalString(row, $0) })
         former.append(try rows.data(row, 8))
         raw.append(payload)
+        digests.append(try rows.data(row, 5))
       }
       _ = try await pool.write(
         [
@@ -44,7 +46,7 @@ enum RawPayloads {
             table.arrays(of: positions) + [
               .byteStrings(former), .byteStrings(raw), .int64(1), .null, .int64(0), .int64(0),
               .int64(0), .int64(0), .null, .int64(1), .int64(0),
-            ]),
+            ] + (table == .facts ? [.byteStrings(digests)] : [])),
           PostgresCommand(PayloadStatements.resetConversions, [.int64(1)]),
         ], within: .seconds(60))
     }

@@ -8,8 +8,8 @@ package struct LinkHistorySample {
   static let names: [AccountID] = [
     "alice", "bob", "carol", "dave", "anonymous:1", "anonymous:2", "erin",
   ]
-  /// The first three have an app transaction each. The last two are those of ``addSettled()``.
-  static let chains = (1...7).map { OriginalTransactionID("\($0)") }
+  /// The first three have an app transaction each. The last three are those of ``addSettled()``.
+  static let chains = (1...8).map { OriginalTransactionID("\($0)") }
   static let targets =
     chains.map { LinkTarget.chain($0) }
     + (1...3).map { LinkTarget.appTransaction(AppTransactionID("90\($0)")) }
@@ -49,8 +49,7 @@ package struct LinkHistorySample {
   package func addSettled() async throws {
     try await store.submit(TransactionSample("6", "6"), at: 4_000)
     try await store.submit(
-      [TransactionSample("6", "6").signed(), TransactionSample("7", "7").signed()], by: "erin",
-      at: 4_500)
+      (6...8).map { try TransactionSample("\($0)", "\($0)").signed() }, by: "erin", at: 4_500)
   }
 
   /// Deletes all accounts whose purchases move.
@@ -73,8 +72,9 @@ package struct LinkHistorySample {
 
   private mutating func step() -> Step {
     clock = clock.advanced(by: 1_000)
-    let number = number(Self.chains.count - 2)
-    let targets = Self.targets.filter { $0 != .chain("6") && $0 != .chain("7") }
+    let number = number(Self.chains.count - 3)
+    let settled = Self.chains.suffix(3).map { LinkTarget.chain($0) }
+    let targets = Self.targets.filter { !settled.contains($0) }
     let names = Self.names.dropLast()
     let (target, name, other) = (
       targets[self.number(targets.count)], names[self.number(names.count)],

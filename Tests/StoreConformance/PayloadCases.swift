@@ -194,6 +194,22 @@ extension StoreConformanceSuite {
       try expectEqual(again == contents, true, "the same after a restart")
     },
 
+    ConformanceCase("Ids that are the same characters in other bytes are two facts") { store, _ in
+      // The sign of Kelvin is equal to the letter K for Swift, as a text.
+      let samples = ["A\u{212A}2000000", "AK2000000"].map {
+        TransactionSample($0, "2000000800000000")
+      }
+      let facts = try samples.enumerated().map { index, sample in
+        try sample.with { $0.signedAt = 1_700_000_000_000 + Int64(index) }.archived()
+      }
+      try await store.submit(facts, by: "alice")
+      for fact in facts {
+        let stored = try await store.signedFact(fact.fact.key, in: readerScope)
+        try expectEqual(stored?.signed.payload, fact.signed.payload)
+      }
+      try expectEqual(try await store.export("alice", in: readerScope)?.facts.count, 2)
+    },
+
     ConformanceCase("A new database has nothing to convert") { store, _ in
       try expectEqual(try await store.convertPayloads(limit: 200), .complete)
       try await store.submit(TransactionSample("1", "1"), by: "alice")

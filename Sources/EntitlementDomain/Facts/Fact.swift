@@ -120,6 +120,11 @@ package struct FactKey: Hashable, Sendable {
     self.kind = kind
     self.identifier = identifier
   }
+
+  // By bytes, as databases compare (``Identifier``). The synthesised hash remains valid.
+  package static func == (left: Self, right: Self) -> Bool {
+    left.kind == right.kind && IdentifierBytes.areEqual(left.identifier, right.identifier)
+  }
 }
 
 /// The order of the versions of a fact: the greatest one stands. The order is total over different

@@ -54,6 +54,24 @@ package final class PayloadVault: Sendable {
     return payload
   }
 
+  /// The bytes to store of a fact that becomes a version, and loses the columns of its row.
+  ///
+  /// - Returns: the stored bytes themselves if they need no row. Damaged ones stay as they are too: whoever
+  ///   reads them gets the error.
+  /// - Throws: ``StoreError/Code/unknownDictionary``.
+  package func versionForm(
+    of fact: StoredFactPayload, with dictionary: PayloadDictionary? = nil
+  ) throws(StoreError) -> [UInt8] {
+    guard PayloadCompressor.needsTexts(fact.stored) else { return fact.stored }
+    do throws(StoreError) {
+      let payload = try payload(of: fact.stored, digest: fact.digest, texts: fact.texts)
+      return stored(payload, with: dictionary)
+    } catch {
+      guard error.code == .corrupt else { throw error }
+      return fact.stored
+    }
+  }
+
   /// The payload of a version of a fact.
   ///
   /// - Throws: as ``payload(of:digest:header:texts:)``.

@@ -15,6 +15,19 @@ extension RowTexts {
   }
 }
 
+/// The payload of a fact as its row has it.
+package struct StoredFactPayload: Sendable {
+  package let stored: [UInt8]
+  package let digest: PayloadDigest
+  package let texts: RowTexts
+
+  package init(stored: [UInt8], digest: PayloadDigest, texts: RowTexts) {
+    self.stored = stored
+    self.digest = digest
+    self.texts = texts
+  }
+}
+
 extension FactWrite {
   /// What its row holds of its payload.
   package var rowTexts: RowTexts {

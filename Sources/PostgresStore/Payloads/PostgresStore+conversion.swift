@@ -104,6 +104,8 @@ private struct ConversionStep {
     var positions: [[String]] = []
     var former: [[UInt8]] = []
     var stored: [[UInt8]] = []
+    /// Of the payloads, or what versions state.
+    var digests: [[UInt8]] = []
     var byteCount: Int64 = 0
     var failures: [StoreError] = []
   }
@@ -159,7 +161,7 @@ private struct ConversionStep {
             .int64(converted.rows == rows.count && rows.count < size ? 1 : 0),
             open.position.isEmpty ? .null : .texts(open.position), .int64(open.dictionary),
             .int64(Int64(limits.conversionPauseFactor)),
-          ]),
+          ] + (table == .facts ? [.byteStrings(converted.digests)] : [])),
         PostgresCommand(Self.commit),
       ], within: limits.exchangeTimeLimit)
     guard written.last?.tag == "COMMIT", let saved = written.first else {
@@ -223,6 +225,7 @@ private struct ConversionStep {
       converted.positions.append(try Self.position(rows, row))
       converted.former.append(former)
       converted.stored.append(stored)
+      converted.digests.append(try rows.data(row, 5))
     }
     return converted
   }

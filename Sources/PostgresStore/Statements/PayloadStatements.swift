@@ -147,7 +147,8 @@ extension PayloadTable {
 
   /// Rows in the order of the primary key: the key as five texts, NULL where it has fewer; the digest
   /// or statement, the authority or NULL, the header or NULL, the stored bytes, and for facts
-  /// ``Targets/rowTexts(of:)``. The first parameters are the key to continue after, the last one is the limit.
+  /// ``Targets/rowTexts(of:)``. The first parameters are the key to continue after, the last one is the
+  /// limit.
   var nextRows: PostgresStatement { next(keysOnly: false) }
 
   private func next(keysOnly: Bool) -> PostgresStatement {
@@ -187,7 +188,8 @@ extension PayloadTable {
   /// The first parameters are the keys, followed by the former and the new bytes; then the dictionary,
   /// the new position, the rows that were looked at, their bytes, the damaged ones, 1 when these are
   /// the last rows, the position and the dictionary that were read before, and the time that all nodes
-  /// rest, in times of this transaction. Returns the bytes that were saved; nothing when the position
+  /// rest, in times of this transaction; for facts, the digests of the rows: two versions that differ in
+  /// their moment alone may have the same bytes. Returns the bytes that were saved; nothing when the position
   /// is no longer the one that was read.
   var writeConverted: PostgresStatement {
     let table = rawValue
@@ -197,6 +199,9 @@ extension PayloadTable {
     func matching(_ other: String) -> String {
       names.map { "\(table).\($0) = \(other).\($0)" }.joined(separator: " AND ")
     }
+    let digests = self == .facts ? ", $\(count + 12)::bytea[]" : ""
+    let digest = self == .facts ? ", digest" : ""
+    let sameDigest = self == .facts ? " AND facts.digest = made.digest" : ""
     // Whether the table is gone through once more.
     let goesOn =
       "($\(count + 8)::bigint > 0 AND payload_conversions.skipped + total.skipped > 0 AND pass < 3)"
@@ -207,9 +212,9 @@ extension PayloadTable {
       """
       WITH free AS MATERIALIZED (
         SELECT made.*
-        FROM unnest(\(arrays.joined(separator: ", ")), $\(count + 1)::bytea[], $\(count + 2)::bytea[])
-          AS made (\(names.joined(separator: ", ")), former, stored)
-        JOIN \(table) ON \(matching("made")) AND \(table).\(payloadColumn) = made.former
+        FROM unnest(\(arrays.joined(separator: ", ")), $\(count + 1)::bytea[], $\(count + 2)::bytea[]\(digests))
+          AS made (\(names.joined(separator: ", ")), former, stored\(digest))
+        JOIN \(table) ON \(matching("made")) AND \(table).\(payloadColumn) = made.former\(sameDigest)
         FOR UPDATE OF \(table) SKIP LOCKED),
       written AS (
         UPDATE \(table) SET \(payloadColumn) = free.stored FROM free WHERE \(matching("free"))

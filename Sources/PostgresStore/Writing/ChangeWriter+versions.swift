@@ -6,7 +6,7 @@ import PayloadCompression
 extension ChangeWriter {
   /// Moves, deletes and copies stored rows. Runs before the facts are written, while the former
   /// standing versions are still there.
-  mutating func addFormerVersions() {
+  mutating func addFormerVersions() throws(StoreError) {
     var moved = VersionColumns()
     for (fact, write) in changes.facts {
       guard let stored = write.storedTarget, stored != write.target,
@@ -22,7 +22,10 @@ extension ChangeWriter {
       for statement in write.removed { gone.add(fact, target, scopes, statement: statement) }
       if let former = write.former, let stored = rows.standingFacts[fact]?.target {
         kept.add(fact, stored, scopes, statement: former, newTarget: target)
-        payloads.append(rows.standingPayloads[fact].map { self.stored($0, nil, .none) })
+        guard let payload = rows.standingPayloads[fact] else {
+          throw StoreError(.internalFault, "the payload of a standing version was not loaded")
+        }
+        payloads.append(try vault.versionForm(of: payload, with: dictionary))
       }
     }
     add(
@@ -56,7 +59,7 @@ extension ChangeWriter {
           headerIDs.append(headers[[]])
           signatures.append([])
         }
-        payloads.append(stored(signed.signed.payload, nil, .none))
+        payloads.append(stored(signed.signed.payload))
       }
     }
     add(

@@ -12,30 +12,31 @@ struct ChangeWriter {
   let rows: LoadedRows
   let scopes: PostgresScopeIDs
   let headers: HeaderIDs
-  /// The bytes to store of a payload or document; for a notification with its header, for a fact with
-  /// what its row holds.
-  let stored: (_ payload: [UInt8], _ header: [UInt8]?, _ texts: RowTexts) -> [UInt8]
+  let vault: PayloadVault
+  /// The one that payloads are written with.
+  let dictionary: PayloadDictionary
   /// The events that are kept with their links.
   let plainEvents: [ScopedTarget: PlainLinkEvent]
   private(set) var commands: [PostgresCommand] = []
 
   /// - Throws: ``StoreError/Code/internalFault`` when there are more changes than sequence numbers,
-  ///   or hashing a document fails.
+  ///   or hashing a document fails; ``StoreError/Code/unknownDictionary``.
   init(
     _ changes: LedgerChanges, rows: LoadedRows, scopes: PostgresScopeIDs, headers: HeaderIDs,
-    stored: @escaping (_ payload: [UInt8], _ header: [UInt8]?, _ texts: RowTexts) -> [UInt8]
+    vault: PayloadVault, dictionary: PayloadDictionary
   ) throws(StoreError) {
     self.changes = changes
     self.rows = rows
     self.scopes = scopes
     self.headers = headers
-    self.stored = stored
+    self.vault = vault
+    self.dictionary = dictionary
     plainEvents = changes.plainLinkEvents
     guard
       max(changes.changes.count, changes.linkEvents.count)
         <= FeedNumbers.maximumChangesOfTransaction
     else { throw StoreError(.internalFault, "a transaction has too many changes") }
-    addFormerVersions()
+    try addFormerVersions()
     try addFacts()
     addVersions()
     addReleasedDocuments()
@@ -78,7 +79,7 @@ struct ChangeWriter {
       }
       let row = FactColumns.Row(
         write: write, scope: scope, header: headers[header], signature: signature,
-        document: document, payload: stored(write.signed.signed.payload, nil, write.rowTexts))
+        document: document, payload: stored(write.signed.signed.payload, texts: write.rowTexts))
       guard let stored = write.storedTarget else {
         added.add(row)
         if fact.key.isListed(in: write.target) {
@@ -105,7 +106,7 @@ struct ChangeWriter {
         WriteStatements.writeDocuments,
         [
           .byteStrings(sorted.map(\.key.bytes)),
-          .byteStrings(sorted.map { stored($0.value, nil, .none) }),
+          .byteStrings(sorted.map { stored($0.value) }),
         ])
     }
     add(WriteStatements.deleteFacts, moved.values, count: moved.count)
@@ -173,7 +174,7 @@ struct ChangeWriter {
       }
       headerIDs.append(headers[header])
       signatures.append(signature)
-      payloads.append(stored(write.notification.signed.payload, header, .none))
+      payloads.append(stored(write.notification.signed.payload, header: header))
     }
     let records = writes.map(\.notification.record)
     add(
@@ -271,6 +272,11 @@ struct ChangeWriter {
   }
 
   // MARK: Steps
+
+  /// The bytes to store of a payload or document.
+  func stored(_ payload: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none) -> [UInt8] {
+    vault.stored(payload, header: header, texts: texts, with: dictionary)
+  }
 
   mutating func add(
     _ statement: PostgresStatement, _ values: [PostgresValue], count: Int = 1

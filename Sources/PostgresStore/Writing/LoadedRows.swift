@@ -8,7 +8,7 @@ struct LoadedRows: LedgerReading, Sendable {
   private(set) var keys: Set<LedgerKey> = []
   var standingFacts: [ScopedFact: StandingFact] = [:]
   /// The payloads of these, without those of app transactions.
-  var standingPayloads: [ScopedFact: [UInt8]] = [:]
+  var standingPayloads: [ScopedFact: StoredFactPayload] = [:]
   var links: [ScopedTarget: LinkRow] = [:]
   var accounts: [ScopedAccount: AccountRow] = [:]
   var tokens: [ScopedToken: TokenRow] = [:]
@@ -192,16 +192,21 @@ struct RowLoader {
         authority: try result.authority(row, 2), signedDate: try result.moment(row, 3),
         isRevoked: try result.flag(row, 4), isUpgraded: try result.flag(row, 5),
         digest: try result.digest(row, 6))
-      let texts = RowTexts(
-        identifier: fact.key.identifier, hints: try result.hints(row, 10),
-        signedDate: precedence.signedDate)
       let payload = try result.optionalData(row, 9).map { stored throws(StoreError) in
-        try vault.payload(of: stored, digest: precedence.digest, texts: texts)
+        StoredFactPayload(
+          stored: stored, digest: precedence.digest,
+          texts: RowTexts(
+            identifier: fact.key.identifier, hints: try result.hints(row, 10),
+            signedDate: precedence.signedDate))
       }
       rows.standingPayloads[fact] = payload
-      var versions = StoredVersions.single(payload: payload ?? [])
+      var versions = StoredVersions.single(payload: [])
       if let history = try result.optionalData(row, 8) {
         versions = .several(try FactHistory(encoded: history))
+      } else if let payload {
+        versions = .single(
+          payload: try vault.payload(
+            of: payload.stored, digest: payload.digest, texts: payload.texts))
       }
       rows.standingFacts[fact] = StandingFact(
         target: try result.linkTarget(row, 1), precedence: precedence,

@@ -230,10 +230,7 @@ struct WriteTransaction {
       return .done(answers, ChangeNumbering(base: 0), hasChanges: false)
     }
     let writer = try ChangeWriter(
-      changes, rows: rows, scopes: scopes, headers: headers
-    ) { payload, header, texts in
-      vault.stored(payload, header: header, texts: texts, with: dictionary)
-    }
+      changes, rows: rows, scopes: scopes, headers: headers, vault: vault, dictionary: dictionary)
     var answers = answers
     var commands = writer.commands
     if !changes.audits.isEmpty {
