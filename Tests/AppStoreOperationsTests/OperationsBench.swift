@@ -139,8 +139,8 @@ final class HeldStore: ForwardingStore {
 }
 
 extension AppStoreCall {
-  /// Of a caller with time.
-  static let patient = AppStoreCall(deadline: .now() + .seconds(50))
+  /// Of a caller with time, which begins with each call.
+  static var patient: AppStoreCall { AppStoreCall(deadline: .now() + .seconds(50)) }
 }
 
 /// Checks the kind of an error of the App Store.

@@ -42,7 +42,7 @@ struct RefetchTests {
       let chain = try await hearRefund(bench)
       let opened = try #require(try await bench.job(of: chain))
       #expect(opened.dueAt == opened.openedAt.advanced(by: 10_000))
-      bench.passJobTime(9_000)
+      bench.stopJobTime(at: opened.dueAt.advanced(by: -1))
       // Another job, which is due, is done meanwhile.
       try await bench.recovering { try await $0.reconciliation()?.state == .done }
       #expect(try await bench.job(of: chain)?.state == .open)

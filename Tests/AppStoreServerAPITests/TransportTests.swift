@@ -101,7 +101,7 @@ struct TransportTests {
   func busyConnections() async throws {
     var limits = AppStoreServerLimits()
     limits.connectionsPerHost = 1
-    limits.connectionTime = .seconds(1)
+    limits.connectionTime = .seconds(5)
     limits.attempts = 1
     try await Bench.run([.silence], limits: limits) { bench in
       let first = Task { await bench.failure()?.code }

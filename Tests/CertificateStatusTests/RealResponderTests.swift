@@ -12,6 +12,9 @@ import Verification
   .enabled(if: OpenSSL.isInstalled, "the program openssl is not installed"),
   .timeLimit(.minutes(5)))
 struct RealResponderTests {
+  /// Nothing here is about time.
+  private static let limits = HTTPStatusLimits(answerTime: .seconds(60))
+
   /// Checks one chain with each policy, at `offset` from now, against real servers.
   private func check(
     root: OpenSSLProgram.Index = .init(good: [StatusAuthority.intermediateSerial]),
@@ -28,7 +31,7 @@ struct RealResponderTests {
     ).serve()
     let chain = try authority.chain(serial: serial, address: server.address)
     let now = Milliseconds.systemNow.adding(minutes: minutes)
-    let responder = HTTPStatusResponder()
+    let responder = HTTPStatusResponder(limits: Self.limits)
     let soft = StatusChecker(policy: .soft, responder: responder)
     let strict = StatusChecker(policy: .strict, responder: responder)
     let result = (
@@ -165,7 +168,7 @@ struct RealResponderTests {
       .sends(
         Array(
           "HTTP/1.1 307 There\r\nLocation: \(server.address)\r\nContent-Length: 0\r\n\r\n".utf8)))
-    let responder = HTTPStatusResponder()
+    let responder = HTTPStatusResponder(limits: Self.limits)
     let checker = StatusChecker(policy: .strict, responder: responder)
     let chain = try authority.chain(serial: 11, address: redirect.address)
     #expect(Passing(await checker.check([chain], now: .systemNow)) == .refused(.retryable))

@@ -6,7 +6,13 @@ import Verification
 
 @Suite("Questions over HTTP", .timeLimit(.minutes(5)))
 struct TransportTests {
-  private static let limits = HTTPStatusLimits(answerTime: .milliseconds(300))
+  /// A short time where no answer comes, and otherwise more than a busy machine takes.
+  private static func limits(_ behaviour: RawServer.Behaviour) -> HTTPStatusLimits {
+    switch behaviour {
+    case .silent, .stallsAfter: HTTPStatusLimits(answerTime: .milliseconds(300))
+    case .closed, .sends: HTTPStatusLimits(answerTime: .seconds(60))
+    }
+  }
 
   private static func answer(_ status: String, _ body: [UInt8]) -> [UInt8] {
     Array("HTTP/1.1 \(status)\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
@@ -51,7 +57,7 @@ struct TransportTests {
       (StatusPolicy.soft, Passing.passes), (.strict, .refused(.retryable)),
     ] {
       let events = Mutex<[StatusEvent]>([])
-      let responder = HTTPStatusResponder(limits: Self.limits)
+      let responder = HTTPStatusResponder(limits: Self.limits(behaviour))
       let checker = StatusChecker(policy: policy, responder: responder) { event in
         events.withLock { $0.append(event) }
       }
@@ -68,7 +74,7 @@ struct TransportTests {
   }
 
   @Test func `other addresses than http are not asked`() async throws {
-    let responder = HTTPStatusResponder(limits: Self.limits)
+    let responder = HTTPStatusResponder(limits: Self.limits(.silent))
     for address in [
       "https://127.0.0.1/", "ftp://127.0.0.1/", "file:///etc/passwd", "unix:/tmp/x", "", "http:",
       "http+unix://%2ftmp%2fx/", "http://", "http://\u{0}/", "http://exa mple/",

@@ -39,6 +39,8 @@ struct SubmissionPriorityTests {
       _ = try await bench.service.submit(
         TransactionSubmission(
           signedPayloads: [Array(try bench.purchase().utf8)], priority: .bulk))
+      // A worker counts a piece after it has delivered the result.
+      try await eventually { bench.pool.statistics.work.bulk.done == 1 }
       let values = Dictionary(
         uniqueKeysWithValues: bench.pool.statistics.values.map { ($0.name, $0.value) })
       #expect(values["verification.done"] == 1)

@@ -92,16 +92,15 @@ struct ManyChainsTests {
     arguments: LargeCustomer.allCases)
   func cost(customer: LargeCustomer) {
     let record = customer.record(10_000)
-    let clock = ContinuousClock()
-    let evaluation = clock.measure {
-      _ = Evaluation.state(of: record, catalog: LargeCustomer.catalog, at: LargeCustomer.now)
-    }
-    let explanation = clock.measure {
-      _ = Evaluation.explain(record, catalog: LargeCustomer.catalog, at: LargeCustomer.now)
-    }
-    print("\(customer): evaluated in \(evaluation), explained in \(explanation)")
-    #expect(evaluation < .seconds(2))
-    #expect(explanation < .seconds(4))
+    let started = Self.processorTime
+    _ = Evaluation.state(of: record, catalog: LargeCustomer.catalog, at: LargeCustomer.now)
+    let evaluated = Self.processorTime
+    _ = Evaluation.explain(record, catalog: LargeCustomer.catalog, at: LargeCustomer.now)
+    let evaluation = evaluated - started
+    let explanation = Self.processorTime - evaluated
+    print("\(customer): evaluated in \(evaluation) s, explained in \(explanation) s")
+    #expect(evaluation < 10)
+    #expect(explanation < 20)
   }
 
   @Test(

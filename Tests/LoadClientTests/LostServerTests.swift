@@ -68,7 +68,7 @@ struct LostServerTests {
   func closedConnection() async throws {
     // The second call is made after the server has stopped, before the client has noticed.
     let result = try await run(
-      .open(rate: 2, spacing: .constant, maximumInFlight: 8), count: 2, timeout: .seconds(10),
+      .open(rate: 0.5, spacing: .constant, maximumInFlight: 8), count: 2, timeout: .seconds(10),
       isAnswered: true, returns: true)
     #expect(result.total.all.errors == [:])
     #expect(result.total.all.answered == 2)

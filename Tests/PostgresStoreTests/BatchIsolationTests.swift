@@ -13,7 +13,7 @@ struct BatchIsolationTests {
     .enabled(if: EphemeralPostgres.isAvailable))
   func failsAlone() async throws {
     try await TestDatabases.withDatabase { connection in
-      let store = try await TestDatabases.open(connection) { $0.writingConnections = 1 }
+      let store = try await TestDatabases.openPatient(connection) { $0.writingConnections = 1 }
       try await store.submit("0", "0", by: "alice")
       let outcomes = await withTaskGroup(of: (Int, StoreError?).self) { group in
         for number in 0..<30 {

@@ -15,7 +15,7 @@ struct InterningTests {
     let connection = try await TestDatabases.make()
     let name = try EphemeralPostgres.databaseName(of: connection)
     let cluster = try TestDatabases.cluster.get()
-    let store = try await TestDatabases.open(connection)
+    let store = try await TestDatabases.openPatient(connection)
     let blocker = try await OpenTransaction(connection, "LOCK TABLE \(table) IN EXCLUSIVE MODE")
     async let receipt = store.submit("1", "1", by: "alice")
     let waiting = """

@@ -11,7 +11,7 @@ import Testing
 struct LargeAccountTests {
   private static let links = 20_000
 
-  @Test("is merged, written and deleted while others write", .timeLimit(.minutes(5)))
+  @Test("is merged, written and deleted while others write", .timeLimit(.minutes(15)))
   func lives() async throws {
     var options = EphemeralPostgres.Options()
     options.isDurable = false
@@ -19,8 +19,8 @@ struct LargeAccountTests {
     options.settings = ["max_connections": "40", "max_locks_per_transaction": "64"]
     let cluster = try EphemeralPostgres.start(options)
     let connection = try await cluster.makeMigratedDatabase()
-    let store = try await TestDatabases.open(connection)
-    let other = try await TestDatabases.open(connection)
+    let store = try await TestDatabases.openPatient(connection)
+    let other = try await TestDatabases.openPatient(connection)
     try await fill(store)
     #expect(try await store.links(of: "large", in: StoreSample.scope).count == Self.links)
 

@@ -8,7 +8,7 @@ import Testing
 // Skipped where no PostgreSQL server is installed.
 @Suite(
   "Customers that others have locked", .enabled(if: EphemeralPostgres.isAvailable),
-  .timeLimit(.minutes(2)))
+  .timeLimit(.minutes(5)))
 struct LockedCustomersTests {
   private static let stuck = (0..<9).map { AccountID("stuck-\($0)") }
 
@@ -17,11 +17,10 @@ struct LockedCustomersTests {
     arguments: [1, 2, 4])
   func othersGoOn(writers: Int) async throws {
     let connection = try await TestDatabases.make()
-    let store = try await TestDatabases.open(connection) {
+    // No write fails because of its age.
+    let store = try await TestDatabases.openPatient(connection) {
       $0.writingConnections = writers
-      $0.rowLockTimeLimit = .milliseconds(400)
-      // No write fails because of its age.
-      $0.writeTimeLimit = .seconds(90)
+      $0.rowLockTimeLimit = .seconds(5)
     }
     let holder = try await OpenTransaction(connection, locking: Self.stuck, in: store)
     let clients = Self.stuck.map { account in
@@ -45,8 +44,9 @@ struct LockedCustomersTests {
     // are recorded.
     for wave in 0..<3 {
       let time = try await ContinuousClock().measure { try await submitOthers(wave, to: store) }
-      // One lock timeout, with a margin for a busy machine.
-      #expect(time < .seconds(5), "wave \(wave)")
+      // One lock timeout, with a margin for a busy machine. One writer would take 45 seconds for
+      // those of all customers.
+      #expect(time < .seconds(40), "wave \(wave)")
     }
     await holder.end()
     for (account, client) in zip(Self.stuck, clients) {

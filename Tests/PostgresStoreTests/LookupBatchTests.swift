@@ -106,7 +106,8 @@ struct LookupBatchTests {
   @Test("When the statement of a batch is too slow, each customer is read separately")
   func tooSlow() async throws {
     try await TestDatabases.withDatabase { connection in
-      let store = try await Self.open(connection, limit: .seconds(6))
+      // Its half is less than the statement timeout of the server, ten seconds.
+      let store = try await Self.open(connection, limit: .seconds(18))
       let selectors = Self.accounts(16)
       for case .account(let account) in selectors {
         try await store.submit(account.rawValue, account.rawValue, by: account)

@@ -133,6 +133,14 @@ struct PayloadStorageTests {
       #expect(await converting.value, "the step fails")
       await other.end()
       await store.close()
+      // What was killed keeps its locks until it has ended.
+      try await eventually {
+        try execute(
+          """
+          SELECT count(*) FROM pg_stat_activity
+          WHERE datname = '\(database)' AND pid <> pg_backend_pid()
+          """) == "0"
+      }
     }
     #expect(
       try await PostgresDictionaries.status(connection: connection)?.conversions[0].rows == 165)

@@ -15,6 +15,8 @@ struct PlainRoleTests {
   func serves() async throws {
     var options = EphemeralPostgres.Options()
     options.isDurable = false
+    // A transaction of autovacuum would delay the feed.
+    options.settings = ["autovacuum": "off"]
     let cluster = try EphemeralPostgres.start(options)
     try cluster.execute("CREATE ROLE plain LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE")
     try cluster.execute("CREATE DATABASE plain OWNER plain")

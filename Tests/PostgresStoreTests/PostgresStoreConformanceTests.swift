@@ -12,7 +12,7 @@ import Testing
 struct PostgresStoreConformanceTests {
   // The time limit ends a test whose store never announces anything.
   @Test(
-    "Conformance", .timeLimit(.minutes(2)),
+    "Conformance", .timeLimit(.minutes(10)),
     arguments: StoreConformanceSuite.cases + StoreConformanceSuite.sharedCases)
   func conforms(to conformanceCase: ConformanceCase) async throws {
     try await TestDatabases.withDatabase { connection in

@@ -40,10 +40,13 @@ struct ReplicaTests {
     // The standby stops replaying, so later writes are missing there.
     try standby.execute("SELECT pg_wal_replay_pause()", database: name)
     let later = try await store.submit("2", "1", by: "alice").customers[0].revision
+    // The primary answers too when the standby is too slow, which is then not asked for a while.
+    try await eventually {
+      try await store.customer(
+        .account("alice"), in: StoreSample.scope, .includes(position: position)
+      ).record.revision == position
+    }
     let passed = store.statistics.replicaFallbacks
-    let old = try await store.customer(
-      .account("alice"), in: StoreSample.scope, .includes(position: position))
-    #expect(old.record.revision == position)
     let new = try await store.customer(
       .account("alice"), in: StoreSample.scope, .includes(position: later))
     #expect(new.record.revision == later)

@@ -112,7 +112,7 @@ struct SchemaTests {
       let steps = Steps()
       let failure = await #expect(throws: StoreError.self) {
         try await PostgresSchema.migrate(
-          connection: connection, dryRun: false, waitingAtMost: .milliseconds(300)
+          connection: connection, dryRun: false, waitingAtMost: .seconds(3)
         ) { steps.add($0) }
       }
       #expect(failure?.code == .locked)

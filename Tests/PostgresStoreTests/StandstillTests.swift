@@ -16,8 +16,9 @@ struct StandstillTests {
     let connection = try await cluster.makeMigratedDatabase()
     let store = try await TestDatabases.open(connection) {
       $0.writingConnections = 1
-      $0.writeTimeLimit = .seconds(3)
-      $0.exchangeTimeLimit = .seconds(1)
+      $0.writeTimeLimit = .seconds(15)
+      $0.exchangeTimeLimit = .seconds(5)
+      $0.lockTimeLimit = .seconds(60)
       // Until then the writer looks for the fate of the commit.
       $0.resolutionTimeLimit = .seconds(100)
     }
@@ -30,7 +31,7 @@ struct StandstillTests {
     async let waiting = Self.failure { try await store.submit("3", "3", by: "bob") }
     async let impatient = Self.failure {
       try await CallContext.$current.withValue(
-        CallContext(deadline: .now + .milliseconds(500))
+        CallContext(deadline: .now + .seconds(5))
       ) {
         _ = try await store.submit("4", "4", by: "carl")
       }

@@ -89,7 +89,7 @@ enum TestDatabases {
   static func openPatient(
     _ connection: String, _ change: (inout PostgresStoreLimits) -> Void = { _ in }
   ) async throws -> PostgresStore {
-    try await open(connection) {
+    try await open(connection + "&options=-c%20statement_timeout%3D120000") {
       $0.lockTimeLimit = .seconds(60)
       $0.rowLockTimeLimit = .seconds(60)
       $0.exchangeTimeLimit = .seconds(60)

@@ -387,7 +387,7 @@ struct AccessBehaviourTests {
   @Test("Beyond the rate, reads are refused with the time to wait, also cached ones")
   func rates() async throws {
     let limited = BenchAccess.Member(
-      name: "limited", fields: "roles: [reader]\nlimits: {reads_per_second: 5}")
+      name: "limited", fields: "roles: [reader]\nlimits: {reads_per_second: 1}")
     let access = try BenchAccess([limited])
     try await ServiceBench.run(access: access) { bench async throws in
       let connection = try await connection(bench)
@@ -403,7 +403,7 @@ struct AccessBehaviourTests {
           refused += 1
         }
       }
-      // The bucket has five tokens; a slow machine refills some.
+      // The bucket has one token; a slow machine refills some.
       #expect(refused > 5)
       // Another caller is not affected.
       #expect(await reason { _ = try await read(connection, access.adminMetadata) } == nil)
@@ -437,8 +437,9 @@ struct AccessBehaviourTests {
           _ = try await client.customerState(
             GetCustomerStateRequest(customer: one, scope: Self.scope))
         } == nil)
-      // Three payloads are three tokens: the next submission waits for them.
-      let submission = SubmitSignedTransactionsRequest(signedPayloads: ["a.b.c", "d.e.f", "g.h.i"])
+      // 60 payloads are 60 tokens: the next submission waits for them.
+      let submission = SubmitSignedTransactionsRequest(
+        signedPayloads: (0..<60).map { "a.b.\($0)" })
       #expect(await reason { _ = try await client.submitSignedTransactions(submission) } == nil)
       #expect(
         await reason { _ = try await client.submitSignedTransactions(submission) }

@@ -192,8 +192,8 @@ struct RecordsEndpointTests {
   @Test(
     "An export that is not read completely ends in time, and releases its permit",
     arguments: [
-      (slowReader: Duration.seconds(1), export: Duration.seconds(600), message: "not read fast"),
-      (.seconds(600), .seconds(1), "not read within 1.0 seconds"),
+      (slowReader: Duration.seconds(5), export: Duration.seconds(600), message: "not read fast"),
+      (.seconds(600), .seconds(5), "not read within 5.0 seconds"),
     ])
   func unreadExport(slowReader: Duration, export: Duration, message: String) async throws {
     let limits = RPCLimits(

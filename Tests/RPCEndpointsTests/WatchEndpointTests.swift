@@ -138,7 +138,7 @@ struct WatchEndpointTests {
   @Test("An unread watch ends with its last cursor, and others continue")
   func slowReader() async throws {
     let limits = RPCLimits(
-      writeBufferPause: 65_536, writeBuffer: 1_000_000, slowReaderTime: .milliseconds(200))
+      writeBufferPause: 65_536, writeBuffer: 1_000_000, slowReaderTime: .seconds(3))
     try await ServiceBench.run(limits: limits) { bench async throws in
       // Each state contains all grants: several megabytes in all, more than a socket buffers.
       var last: Int64 = 0

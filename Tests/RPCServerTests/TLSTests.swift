@@ -162,10 +162,10 @@ struct TLSTests {
     }
   }
 
-  @Test("Silent clients are closed in time, and do not keep others out", .timeLimit(.minutes(1)))
+  @Test("Silent clients are closed in time, and do not keep others out")
   func halfOpen() async throws {
     var limits = RPCLimits(shutdownTime: .milliseconds(100), lingerTime: .milliseconds(100))
-    limits.handshakeTime = .seconds(3)
+    limits.handshakeTime = .seconds(10)
     try await TLSServer.run(limits) { test in
       guard case .tls(let host, let port) = test.encrypted else { return }
       let count = RPCLimits.unfinishedHandshakes + 100

@@ -34,6 +34,8 @@ package final class RecoveryBench: Sendable {
   private let time = Setting(RecoveryBench.start)
   /// What the clock of jobs is ahead of the system's, in milliseconds.
   private let jobsAhead = Setting<Int64>(0)
+  /// Where the clock of jobs stands still; nil when it goes on.
+  private let jobsStandAt = Setting<Milliseconds?>(nil)
   private let simulation: Simulation
   private let api: StoreListener
   private let webhook: StoreListener
@@ -68,8 +70,8 @@ package final class RecoveryBench: Sendable {
     var catalog = try CatalogFile.parse(SimulatedApp.catalogYAML).catalog
     for (product, policy) in policies { catalog.products[product]?.consumption = policy }
     holder = CatalogHolder(catalog, clock: clock)
-    let jobClock = ServiceClock { [jobsAhead] in
-      ServiceClock.system.now().advanced(by: jobsAhead.value)
+    let jobClock = ServiceClock { [jobsAhead, jobsStandAt] in
+      jobsStandAt.value ?? ServiceClock.system.now().advanced(by: jobsAhead.value)
     }
     var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     logger.logLevel = .critical
@@ -219,6 +221,9 @@ package final class RecoveryBench: Sendable {
     jobsAhead.set(jobsAhead.value + duration)
   }
 
+  /// Lets the clock of jobs stand still.
+  package func stopJobTime(at moment: Milliseconds) { jobsStandAt.set(moment) }
+
   /// Links a chain to an account.
   package func link(_ chain: String, to account: AccountID) async throws {
     _ = try await store.perform(
@@ -243,7 +248,7 @@ package final class RecoveryBench: Sendable {
 
   /// By the clock of jobs.
   package var jobsNow: Milliseconds {
-    ServiceClock.system.now().advanced(by: jobsAhead.value)
+    jobsStandAt.value ?? ServiceClock.system.now().advanced(by: jobsAhead.value)
   }
 
   package func job(of chain: String) async throws -> AppStoreJob? {

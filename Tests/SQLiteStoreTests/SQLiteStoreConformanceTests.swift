@@ -7,7 +7,7 @@ import Testing
 @Suite("The embedded store does what every store does")
 struct SQLiteStoreConformanceTests {
   // A store that never announces anything would be waited for without end.
-  @Test("Conformance", .timeLimit(.minutes(2)), arguments: StoreConformanceSuite.cases)
+  @Test("Conformance", .timeLimit(.minutes(10)), arguments: StoreConformanceSuite.cases)
   func conforms(to conformanceCase: ConformanceCase) async throws {
     let folder = try TemporaryFolder()
     try await conformanceCase.run(

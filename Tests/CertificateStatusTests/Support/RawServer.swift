@@ -2,8 +2,8 @@ import Dispatch
 import Glibc
 import Testing
 
-/// A server on the loopback address that takes each connection, reads what comes first, and sends
-/// the same bytes to everybody, whatever they asked.
+/// A server on the loopback address that takes each connection, reads a request, and sends the
+/// same bytes to everybody, whatever they asked.
 // @unchecked: the socket is written in `init` only; each connection belongs to the thread that took
 // it.
 final class RawServer: @unchecked Sendable {
@@ -61,8 +61,7 @@ final class RawServer: @unchecked Sendable {
       while true {
         let connection = accept(socket, nil, nil)
         guard connection >= 0 else { break }
-        var request = [UInt8](repeating: 0, count: 65_536)
-        _ = recv(connection, &request, request.count, 0)
+        Self.readRequest(on: connection)
         var rest = bytes[...]
         while !rest.isEmpty {
           let sent = rest.withUnsafeBytes {
@@ -74,6 +73,23 @@ final class RawServer: @unchecked Sendable {
         if closes { close(connection) } else { open.append(connection) }
       }
       for connection in open + [socket] { close(connection) }
+    }
+  }
+
+  /// Reads a request to its end. A connection that is closed with unread bytes is reset, and the client
+  /// may lose the answer.
+  private static func readRequest(on connection: Int32) {
+    var request: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      if let end = request.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound {
+        let head = String(decoding: request[..<end], as: UTF8.self).lowercased()
+        let length = head.firstMatch(of: /content-length: *([0-9]+)/).flatMap { Int($0.output.1) }
+        if request.count >= end + (length ?? 0) { return }
+      }
+      let count = recv(connection, &piece, piece.count, 0)
+      if count <= 0 { return }
+      request += piece[..<count]
     }
   }
 }

@@ -82,7 +82,7 @@ struct PostgresFaultTests {
       return await group.reduce(into: []) { $0.append($1?.kind) }
     }
     // Without the limit it would take forever; the margin is for a busy machine.
-    #expect(clock.now - began < .seconds(15))
+    #expect(clock.now - began < .seconds(60))
     #expect(kinds.allSatisfy { [.timedOut, .cannotConnect, .poolTimedOut].contains($0) })
     #expect(kinds.contains(.timedOut))
     try server.resume()
@@ -111,6 +111,8 @@ struct PostgresFaultTests {
   func retriedRead() async throws {
     let pool = try ConnectionFixture.sharedPool { $0.readingConnections = 1 }
     let process = try await pool.read("SELECT pg_backend_pid()").int64(0, 0)
+    // The figures are published after the answer.
+    try await eventually { pool.statistics.exchanges == 1 && pool.statistics.readsInFlight == 0 }
     // Slow on the connection that will be lost, and fast on any other.
     async let read = pool.read(
       "SELECT 9::bigint FROM pg_sleep(CASE WHEN pg_backend_pid() = $1 THEN 9 ELSE 0 END)",
@@ -164,11 +166,15 @@ struct PostgresFaultTests {
     try server.execute("ALTER ROLE postgres PASSWORD 'right one'")
     let wrong = try ConnectionFixture.pool(
       server.tcpConnectionString(password: "not-the-%72ight-one"))
-    let failure = await postgresFailure {
-      _ = try await wrong.read([ConnectionFixture.command("SELECT 1")], within: .seconds(2))
+    var failure: PostgresFailure?
+    // On a busy machine, the server may say it only after the limit.
+    try await eventually {
+      failure = await postgresFailure {
+        _ = try await wrong.read([ConnectionFixture.command("SELECT 1")], within: .seconds(2))
+      }
+      return failure?.message.contains("password authentication failed") == true
     }
     #expect(failure?.kind == .cannotConnect)
-    #expect(failure?.message.contains("password authentication failed") == true)
     #expect(failure?.message.contains("not-the") == false)
     await wrong.close()
     let right = try ConnectionFixture.pool(server.tcpConnectionString(password: "right%20one"))

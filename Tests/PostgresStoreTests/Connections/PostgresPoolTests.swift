@@ -183,7 +183,8 @@ struct PostgresPoolTests {
       }
       try await group.waitForAll()
     }
-    #expect(counter.maximum == 2)
+    // It is one if the second connection is made when the first has served all. Below are two.
+    #expect(counter.maximum <= 2)
     try await pool.inSession { first in
       try await pool.inSession { second in
         let failure = await postgresFailure {
@@ -231,7 +232,9 @@ struct PostgresPoolTests {
     }
     let failure = await postgresFailure { _ = try await pool.read("SELECT pg_sleep(30)") }
     #expect(failure?.kind == .server(.queryCanceled))
-    try await pool.inSession { first in
+    // Without these limits: on a busy machine, they are too short for any statement.
+    let holder = try ConnectionFixture.sharedPool()
+    try await holder.inSession { first in
       try await first.run("BEGIN")
       try await first.run("SELECT pg_advisory_xact_lock(7341)")
       try await pool.inSession { second in
@@ -241,6 +244,7 @@ struct PostgresPoolTests {
         #expect([.server(.lockNotAvailable), .server(.queryCanceled)].contains(failure?.kind))
       }
     }
+    await holder.close()
     #expect(pool.statistics.lostConnections == 0)
     await pool.close()
   }
@@ -251,7 +255,7 @@ struct PostgresPoolTests {
     _ = try await pool.read("SELECT 1")
     async let late = postgresFailure {
       _ = try await pool.read(
-        [ConnectionFixture.command("SELECT pg_sleep(5)")], within: .milliseconds(200))
+        [ConnectionFixture.command("SELECT pg_sleep(9)")], within: .seconds(1))
     }
     try await withThrowingTaskGroup { group in
       for number in 0..<20 as Range<Int64> {
@@ -273,13 +277,25 @@ struct PostgresPoolTests {
     let pool = try ConnectionFixture.sharedPool {
       $0.readingConnections = 1
       $0.pipelineDepth = 2
+      $0.statementTimeout = .seconds(60)
+      $0.lockTimeout = .seconds(60)
     }
     _ = try await pool.read("SELECT 1")
-    let tasks = (0..<20).map { _ in
-      Task { await postgresFailure { _ = try await pool.read("SELECT pg_sleep(0.01)") } }
+    // Until it ends, the server answers none of the reads.
+    let holder = try ConnectionFixture.sharedPool { $0.idleTransactionTimeout = .seconds(60) }
+    try await holder.inSession { session in
+      try await session.run("BEGIN")
+      try await session.run("SELECT pg_advisory_xact_lock(7342)")
+      let tasks = (0..<20).map { _ in
+        Task {
+          await postgresFailure { _ = try await pool.read("SELECT pg_advisory_xact_lock(7342)") }
+        }
+      }
+      for task in tasks { task.cancel() }
+      for task in tasks { #expect(await task.value?.kind == .cancelled) }
+      try await session.run("ROLLBACK")
     }
-    for task in tasks { task.cancel() }
-    for task in tasks { #expect(await task.value?.kind == .cancelled) }
+    await holder.close()
     #expect(try await pool.read("SELECT 41 + 1").int64(0, 0) == 42)
     #expect(pool.statistics.connects == 1)
     await pool.close()
