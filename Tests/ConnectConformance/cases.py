@@ -170,9 +170,9 @@ def get(codec):
 
 def deadlines(codec):
     suite = "Deadline Propagation"
-    yield call(suite, "unary/success", codec, "Unary", data=[DATA], timeout_ms=2000)
+    yield call(suite, "unary/success", codec, "Unary", data=[DATA], timeout_ms=20000)
     yield call(suite, "server-stream/success", codec, "ServerStream", data=[DATA, DATA],
-               timeout_ms=2000)
+               timeout_ms=20000)
 
 
 def timeouts(codec):

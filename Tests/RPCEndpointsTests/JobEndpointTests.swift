@@ -65,7 +65,8 @@ struct JobEndpointTests {
   private func client(_ bench: ServiceBench, _ member: BenchAccess.Member) -> EntitlementClient {
     EntitlementClient(
       bench.addresses[0],
-      configuration: EntitlementClientConfiguration(metadata: member.metadata, retries: .off))
+      configuration: EntitlementClientConfiguration(
+        metadata: member.metadata, waitingTime: .seconds(60), retries: .off))
   }
 
   private func expect(

@@ -46,7 +46,8 @@ struct NotificationListTests {
   private func client(_ bench: ServiceBench, _ member: BenchAccess.Member) -> EntitlementClient {
     EntitlementClient(
       bench.addresses[0],
-      configuration: EntitlementClientConfiguration(metadata: member.metadata, retries: .off))
+      configuration: EntitlementClientConfiguration(
+        metadata: member.metadata, waitingTime: .seconds(60), retries: .off))
   }
 
   @Test("A TEST notification is listed, beside those of customers, in pages of any size")

@@ -88,7 +88,7 @@ struct ClientConnectionTests {
       await #expect(throws: RPCClientError.self) {
         try await connection.call(
           service: Self.service, method: "Hold", payload: ByteBuffer(string: "a"),
-          timeout: .milliseconds(20))
+          timeout: .milliseconds(500))
       }
       #expect(await test.service.expect(.held("a"), .cancelled("a")))
       #expect(try await Self.echo(connection, "goes on") == "goes on")

@@ -71,8 +71,8 @@ struct PostgresTLSTests {
     for (connection, reason) in others {
       let failure = await #expect(throws: StoreError.self) {
         _ = try await TestDatabases.open(connection) {
-          $0.readTimeLimit = .seconds(2)
-          $0.writeTimeLimit = .seconds(2)
+          $0.readTimeLimit = .seconds(5)
+          $0.writeTimeLimit = .seconds(5)
         }
       }
       #expect(failure?.code == .unavailable)
@@ -87,7 +87,7 @@ struct PostgresTLSTests {
     let connection =
       "postgresql://postgres:\(Self.password)@127.0.0.1:\(cluster.port)/postgres?sslmode=disable"
     let failure = await #expect(throws: StoreError.self) {
-      _ = try await TestDatabases.open(connection) { $0.readTimeLimit = .seconds(2) }
+      _ = try await TestDatabases.open(connection) { $0.readTimeLimit = .seconds(5) }
     }
     #expect(failure?.message.contains("no encryption") == true)
     #expect(failure?.message.contains(Self.password) == false)

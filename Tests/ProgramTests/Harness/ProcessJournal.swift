@@ -41,8 +41,8 @@ final class ProcessJournal: Sendable {
 
   private let state = Mutex(State())
 
-  /// Enough for a debug build on a machine that runs other tests.
-  static let patience = 60
+  /// Enough for a debug build on a slow machine that runs other tests.
+  static let patience = 180
 
   var contents: Contents { state.withLock { $0.contents } }
 

@@ -15,7 +15,8 @@ struct LoadRunTests {
     try #require(prepared.exit == .code(0), "\(prepared.errors)")
     let run = try await bench.run(
       "--mix", "hot=5,cold=2,absent=1,batch=1,check=2,submit=1,claim=1,notify=1", "--authority",
-      bench.bench.authorityPath, "--connections", "4", "--in-flight", "4", "--threads", "2",
+      // As many calls at a time as the store has readers: a slow server sheds reads that would wait.
+      bench.bench.authorityPath, "--connections", "2", "--in-flight", "2", "--threads", "2",
       "--count", "600", "--batch-size", "7", "--idle-connections", "20",
       "--plot", bench.bench.folder.file("plot.svg"))
     #expect(run.exit == .code(0), "\(run.errors)")
@@ -119,7 +120,7 @@ struct LoadRunTests {
     let child = try ChildProcess(
       .entitleLoad, bench.arguments() + ["--duration", "10m", "--progress"])
     try await child.journal.first("second of progress") { contents in
-      contents.errorText.contains("calls/s") ? () : nil
+      contents.errorText.contains(/: [1-9][0-9]* calls\/s/) ? () : nil
     }
     child.signal(signal)
     #expect(try await child.exit() == .code(130))
@@ -152,7 +153,7 @@ struct LoadRunTests {
       .entitleLoad,
       bench.arguments() + ["--count", "1000000000", "--timeout", "200ms", "--progress"])
     try await child.journal.first("second of progress") { contents in
-      contents.errorText.contains("calls/s") ? () : nil
+      contents.errorText.contains(/: [1-9][0-9]* calls\/s/) ? () : nil
     }
     bench.server.signal(SIGKILL)
     #expect(try await child.exit() == .code(69))

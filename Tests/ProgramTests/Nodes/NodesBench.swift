@@ -105,7 +105,7 @@ final class NodesBench: Sendable {
   /// - Throws: ``HarnessFailure`` when it takes longer than `limit`.
   func becomes(
     _ revision: Int64, of customer: SubmissionPlan.Customer, at server: Int,
-    within limit: Duration = .seconds(ProcessJournal.patience)
+    within limit: Duration = NodesBench.staleness
   ) async throws -> Duration {
     let start = ContinuousClock.now
     while true {

@@ -87,7 +87,8 @@ struct NodesTests {
       for server in Self.others {
         let time = try await nodes.becomes(second, of: customer, at: server)
         print("\(ended) listeners ended; server \(server) is new after \(time)")
-        #expect(time < .seconds(10))
+        // Well before it is stale.
+        #expect(time < NodesBench.staleness / 2)
       }
     }
     await nodes.close()
@@ -102,7 +103,8 @@ struct NodesTests {
       for server in 0..<3 {
         let time = try await nodes.becomes(silent, of: customer, at: server)
         print("not announced; server \(server) is new after \(time)")
-        #expect(time < .seconds(10))
+        // Well before it is stale.
+        #expect(time < NodesBench.staleness / 2)
       }
     }
     for server in Self.others {

@@ -69,7 +69,7 @@ struct AccessServerTests {
       configuration: EntitlementClientConfiguration(
         timeout: .seconds(ProcessJournal.patience),
         metadata: token.map { [(key: "authorization", value: "Bearer \($0.text)")] } ?? [],
-        tls: tls, retries: .off))
+        tls: tls, waitingTime: .seconds(ProcessJournal.patience), retries: .off))
   }
 
   /// Who the server takes a caller for; the reason of the refusal otherwise.
@@ -283,12 +283,18 @@ struct AccessServerTests {
     let request = GetCustomerStateRequest(
       customer: .account("nobody"), scope: Bench.scope)
     /// Calls until it is cancelled; returns the number of calls, and the first failure.
-    let load: @Sendable (EntitlementClient) async -> (Int, RPCClientError?) = { client in
+    ///
+    /// - Parameter called: ends with the first call.
+    @Sendable func load(
+      _ client: EntitlementClient, _ called: AsyncStream<Void>.Continuation
+    ) async -> (Int, RPCClientError?) {
+      defer { called.finish() }
       var calls = 0
       while !Task.isCancelled {
         do throws(RPCClientError) {
           _ = try await client.customerState(request)
           calls += 1
+          called.finish()
         } catch {
           return (calls, Task.isCancelled ? nil : error)
         }
@@ -296,11 +302,15 @@ struct AccessServerTests {
       return (calls, nil)
     }
     let old = client(running.address, reader)
-    let first = Task { await load(old) }
+    let (oldAnswers, oldCalled) = AsyncStream.makeStream(of: Void.self)
+    let first = Task { await load(old, oldCalled) }
+    for await _ in oldAnswers {}
     try write(try caller(of: [reader, next]))
     try await running.logged(Self.inForce)
     let new = client(running.address, next)
-    let second = Task { await load(new) }
+    let (newAnswers, newCalled) = AsyncStream.makeStream(of: Void.self)
+    let second = Task { await load(new, newCalled) }
+    for await _ in newAnswers {}
     first.cancel()
     let (oldCalls, oldFailure) = await first.value
     try write(try caller(of: [next]))
@@ -355,7 +365,7 @@ struct AccessServerTests {
         address,
         configuration: EntitlementClientConfiguration(
           token: ClientToken(file: tokenFile), tls: ClientTLS(authorityFile: trusted),
-          retries: .off))
+          waitingTime: .seconds(ProcessJournal.patience), retries: .off))
       defer { Task { await client.close() } }
       let end = ContinuousClock.now + time
       var answer: WhoAmIResponse

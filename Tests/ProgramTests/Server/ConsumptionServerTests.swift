@@ -49,6 +49,7 @@ struct ConsumptionServerTests {
       try await request(first, server)?.detail != nil
     }
     server.signal(SIGKILL)
+    #expect(try await server.exit() == .signal(SIGKILL))
     _ = try await simulator.json("fault", "clear")
     server = try await start(arguments, relay)
     try await eventually("the first one is sent", within: .seconds(240)) { [server] in
@@ -65,6 +66,7 @@ struct ConsumptionServerTests {
       try await received(simulator).contains(second)
     }
     server.signal(SIGKILL)
+    #expect(try await server.exit() == .signal(SIGKILL))
     _ = try await simulator.json("fault", "clear")
     server = try await start(arguments, relay)
     try await eventually("the second one has ended", within: .seconds(240)) { [server] in

@@ -8,7 +8,7 @@ import Testing
 import Wire
 
 /// R89, R90: what a team's table names is there in the end.
-@Suite("Imports of accounts by programs", .timeLimit(.minutes(10)))
+@Suite("Imports of accounts by programs", .timeLimit(.minutes(20)))
 struct ImportPropertyTests {
   @Test("Killed ten times while it imports, a server knows what one knows that heard all: SQLite")
   func sqlite() async throws {
@@ -211,6 +211,7 @@ private final class ImportRun: Sendable {
       let found = try await client.getImport(GetImportRequest(importID: "move")).accountImport
       if found.counts.contains(where: { $0.state == .waiting }) { interruptions += 1 }
       server.signal(SIGKILL)
+      #expect(try await server.exit() == .signal(SIGKILL))
       await client.close()
       #expect(try await command.exit() != .code(0))
     }

@@ -45,13 +45,16 @@ struct StopTests {
     let request = SubmitSignedTransactionsRequest(signedPayloads: payloads, accountID: "account-1")
     let client = try RawClient(server.address)
     let calls: [UInt32] = [1, 3, 5, 7]
+    // In one piece: the submissions might be over before a later one is sent.
+    var bytes = ByteBuffer()
     for stream in calls {
-      try client.send(
+      bytes.writeImmutableBuffer(
         Frames.request(stream, WireMethods.submitSignedTransactions, try request.encoded()))
     }
     // Answered on the event loop, and so before the submissions, but read after them.
-    try client.send(
+    bytes.writeImmutableBuffer(
       Frames.request(9, WireMethods.checkHealth, try HealthCheckRequest(service: "").encoded()))
+    try client.send(bytes)
     var answered: [UInt32] = []
     while answered.last != 9 {
       answered.append(try #require(try client.receive()).header.streamID.rawValue)
@@ -82,10 +85,8 @@ struct StopTests {
     let client = try await server.client()
     var watch = try client.watchHealth().makeAsyncIterator()
     #expect(try await watch.next()?.status == .serving)
-    let start = ContinuousClock.now
+    // One that takes much longer is ended, with another code.
     #expect(try await server.stop() == .code(0))
-    // One second for the calls, one for the last answers to be read, the rest for a busy machine.
-    #expect(start.duration(to: .now) < .seconds(15))
     await client.close()
   }
 
@@ -105,9 +106,7 @@ struct StopTests {
       Frames.request(99, WireMethods.checkHealth, try HealthCheckRequest(service: "").encoded()))
     while let frame = try client.receive(), frame.header.streamID.rawValue != 99 {}
     client.reset()
-    let start = ContinuousClock.now
     #expect(try await server.stop() == .code(0))
-    #expect(start.duration(to: .now) < .seconds(10))
     let counts = try #require(try server.log.last)
     #expect(counts.message == "stopped")
     #expect(try #require(counts.verified.flatMap { Int($0) }) < 16 * 500)
