@@ -123,6 +123,9 @@ extension PayloadDecoder {
       commitment: try commitment(in: fields))
   }
 
+  // Made once: its initializer compares texts.
+  private static let absentType = ProductType(rawValue: "")
+
   /// The fact of a purchase: what the decoder reads from its payload. A receipt has hundreds, and
   /// reading what was just written takes longer than all else, so that is done only for a payload
   /// from which something else than the values themselves may be read.
@@ -145,7 +148,7 @@ extension PayloadDecoder {
       bundleID: origin.bundleID, environment: origin.environment,
       originalTransactionID: purchase.originalTransactionID,
       transactionID: purchase.transactionID, productID: purchase.productID,
-      type: ProductType(rawValue: ""), purchaseDate: purchase.purchaseDate,
+      type: absentType, purchaseDate: purchase.purchaseDate,
       signedDate: origin.signedDate, digest: digest, authority: authority,
       originalPurchaseDate: purchase.originalPurchaseDate, expiresDate: purchase.expiresDate,
       webOrderLineItemID: purchase.webOrderLineItemID,

@@ -3,177 +3,216 @@ import JSON
 
 /// Writes a JSON object, one member after the other. A receipt is as many objects as it has purchases,
 /// so each member is written at once, to memory that nearly always is enough for all of them.
-struct PayloadMembers {
-  // A subscription purchase has 500 bytes. Memory of less than 1 kB is the fastest to get.
-  private var bytes = [UInt8](repeating: 0, count: 960)
-  private var count = 1
+///
+/// Each append first makes room for the longest form of its member (``reserve(_:)``), and then writes
+/// without further checks. Reading is checked as everywhere.
+struct PayloadMembers: ~Copyable {
+  // Each member begins with a comma. That of the first one is replaced by the brace of the object.
+  private var start: UnsafeMutableRawPointer
+  private var capacity: Int
+  private var count = 0
   /// Whether all texts can be read again as they are: none is empty, and none was escaped.
   private(set) var arePlain = true
 
   init() {
-    bytes[0] = UInt8(ascii: "{")
+    // A subscription purchase has 500 bytes. Memory of less than 1 kB is the fastest to get.
+    capacity = 960
+    start = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 1)
   }
 
-  /// The object with the members, after which no more are written.
+  deinit { start.deallocate() }
+
+  /// The object with the members. Others may follow, in another object.
   mutating func end() -> [UInt8] {
-    bytes[count] = UInt8(ascii: "}")
-    return Array(bytes[...count])
+    reserve(2)
+    start.storeBytes(of: UInt8(ascii: "}"), toByteOffset: max(count, 1), as: UInt8.self)
+    start.storeBytes(of: UInt8(ascii: "{"), as: UInt8.self)
+    return Array(UnsafeRawBufferPointer(start: start, count: max(count, 1) + 1))
   }
 
   /// Starts another object, in the same memory.
   mutating func restart() {
-    count = 1
+    count = 0
     arePlain = true
   }
 
-  /// Appends the members of another object, of which there is at least one.
-  mutating func append(_ other: PayloadMembers) {
+  /// The members, for many objects.
+  func shared() -> Shared {
+    Shared(
+      bytes: Array(UnsafeRawBufferPointer(start: start, count: count)), arePlain: arePlain)
+  }
+
+  /// Members of many objects, each after a comma.
+  struct Shared {
+    fileprivate let bytes: [UInt8]
+    fileprivate let arePlain: Bool
+  }
+
+  mutating func append(_ other: Shared) {
     arePlain = arePlain && other.arePlain
-    reserve(other.count)
-    bytes.withUnsafeMutableBufferPointer { output in
-      if count > 1 {
-        output[count] = UInt8(ascii: ",")
-        count += 1
-      }
-      count = other.bytes.withUnsafeBufferPointer {
-        output[count...].update(fromContentsOf: $0[1..<other.count])
+    reserve(other.bytes.count)
+    other.bytes.withUnsafeBytes { bytes in
+      if let address = bytes.baseAddress {
+        (start + count).copyMemory(from: address, byteCount: bytes.count)
       }
     }
+    count += other.bytes.count
   }
 
   mutating func append(_ offer: Offer?) {
-    append("offerType", offer?.type.rawValue)
-    append("offerIdentifier", offer?.identifier)
-    append("offerDiscountType", offer?.discountType?.rawValue)
+    guard let offer else { return }
+    append("offerType", offer.type.rawValue)
+    append("offerIdentifier", offer.identifier)
+    append("offerDiscountType", offer.discountType?.rawValue)
   }
 
+  @inline(__always)
   mutating func append<Kind>(_ name: StaticString, _ identifier: Identifier<Kind>?) {
-    append(name, identifier?.rawValue)
+    guard let identifier else { return }
+    append(name, identifier.rawValue)
   }
 
+  @inline(__always)
   mutating func append(_ name: StaticString, _ moment: Milliseconds?) {
-    append(name, moment?.rawValue)
+    guard let moment else { return }
+    append(name, moment.rawValue)
   }
 
+  @inline(__always)
   mutating func append(_ name: StaticString, _ number: Int64?) {
     guard let number else { return }
-    // The longest has a sign and 19 digits.
-    append(name, maximumLength: 20) { Self.write(number, to: $0) }
+    let output = appendName(name, before: DecimalDigits.room)
+    count += DecimalDigits.write(number, to: output)
   }
 
   mutating func append(_ name: StaticString, _ flag: Bool?) {
     guard let flag else { return }
     let literal: StaticString = flag ? "true" : "false"
-    append(name, maximumLength: literal.utf8CodeUnitCount) { Self.write(literal, to: $0) }
+    let output = appendName(name, before: literal.utf8CodeUnitCount)
+    output.copyMemory(from: literal.utf8Start, byteCount: literal.utf8CodeUnitCount)
+    count += literal.utf8CodeUnitCount
   }
 
+  @inline(__always)
   mutating func append(_ name: StaticString, _ text: String?) {
     guard let text else { return }
-    arePlain = arePlain && !text.isEmpty
-    var isEscaped = false
-    text.utf8.span.withUnsafeBufferPointer { text in
-      // An escape has six characters at most.
-      append(name, maximumLength: 6 * text.count + 2) { output in
-        var end = Self.copy(text, to: output + 1)
-        if end == nil {
-          isEscaped = true
-          end = Self.escape(text, to: output + 1)
-        }
-        let length = end.map { $0 - output } ?? 1
-        output[0] = UInt8(ascii: "\"")
-        output[length] = UInt8(ascii: "\"")
-        return length + 1
-      }
-    }
-    arePlain = arePlain && !isEscaped
+    append(name, text)
   }
 
-  /// - Parameters:
-  ///   - maximumLength: maximum number of bytes of the value.
-  ///   - write: writes the value and returns its number of bytes.
-  private mutating func append(
-    _ name: StaticString, maximumLength: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int
-  ) {
-    // Two quotes and a colon.
-    reserve(name.utf8CodeUnitCount + maximumLength + 3)
-    let written = count
-    count = bytes.withUnsafeMutableBufferPointer { buffer in
-      // The buffer is not empty.
-      guard let start = buffer.baseAddress else { return written }
-      var output = start + written
-      if written > 1 {
-        output[0] = UInt8(ascii: ",")
-        output += 1
+  @inline(__always)
+  private mutating func append(_ name: StaticString, _ text: String) {
+    // An escape has six characters at most.
+    append(text, to: appendName(name, before: 6 * text.utf8.count + 2))
+  }
+
+  /// - Parameter output: has room for the text in quotes, each character escaped.
+  @inline(never)
+  private mutating func append(_ text: String, to output: UnsafeMutableRawPointer) {
+    text.utf8.span.withUnsafeBytes { text in
+      let contents = output + 1
+      var end = contents + text.count
+      if !Self.copy(text, to: contents) {
+        end = Self.escape(text, to: contents)
+        arePlain = false
       }
-      output[0] = UInt8(ascii: "\"")
-      output += 1
-      output += Self.write(name, to: output)
-      output[0] = UInt8(ascii: "\"")
-      output[1] = UInt8(ascii: ":")
-      output += 2
-      output += write(output)
-      return output - start
+      output.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
+      end.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
+      count += end + 1 - output
+      arePlain = arePlain && !text.isEmpty
     }
   }
-}
 
-extension PayloadMembers {
-  /// Makes room for members of this length, a comma before them and the end of the object.
+  /// Appends a comma, the name and a colon.
+  ///
+  /// - Parameter length: of the value at most.
+  /// - Returns: where the value is written, with room for it. Its length is to be added to ``count``.
+  // Inlined: a name of known length is copied by a few instructions.
+  @inline(__always)
+  private mutating func appendName(
+    _ name: StaticString, before length: Int
+  ) -> UnsafeMutableRawPointer {
+    let nameLength = name.utf8CodeUnitCount
+    // A comma, two quotes and a colon.
+    reserve(nameLength + length + 4)
+    let output = start + count
+    output.storeBytes(of: UInt8(ascii: ","), as: UInt8.self)
+    output.storeBytes(of: UInt8(ascii: "\""), toByteOffset: 1, as: UInt8.self)
+    (output + 2).copyMemory(from: name.utf8Start, byteCount: nameLength)
+    output.storeBytes(of: UInt8(ascii: "\""), toByteOffset: nameLength + 2, as: UInt8.self)
+    output.storeBytes(of: UInt8(ascii: ":"), toByteOffset: nameLength + 3, as: UInt8.self)
+    count += nameLength + 4
+    return output + (nameLength + 4)
+  }
+
+  /// Makes room for this number of bytes.
+  @inline(__always)
   private mutating func reserve(_ length: Int) {
-    let needed = length + 2
-    guard bytes.count - count < needed else { return }
-    bytes.append(contentsOf: repeatElement(0, count: max(needed, bytes.count)))
+    if capacity - count < length { grow(by: length) }
+  }
+
+  @inline(never)
+  private mutating func grow(by length: Int) {
+    capacity += max(length, capacity)
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 1)
+    larger.copyMemory(from: start, byteCount: count)
+    start.deallocate()
+    start = larger
   }
 }
 
-// Each writes to memory that has room, and returns the number of bytes or their end.
+// Both write to memory that has room.
 extension PayloadMembers {
-  private static func write(_ text: StaticString, to output: UnsafeMutablePointer<UInt8>) -> Int {
-    output.update(from: text.utf8Start, count: text.utf8CodeUnitCount)
-    return text.utf8CodeUnitCount
-  }
-
-  private static func write(_ number: Int64, to output: UnsafeMutablePointer<UInt8>) -> Int {
-    var rest = number.magnitude
-    var start = 0
-    if number < 0 {
-      output[0] = UInt8(ascii: "-")
-      start = 1
-    }
-    var end = start
-    // The last digit first.
-    repeat {
-      output[end] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-      rest /= 10
-      end += 1
-    } while rest > 0
-    var digits = UnsafeMutableBufferPointer(start: output + start, count: end - start)
-    digits.reverse()
-    return end
-  }
-
-  /// - Returns: nil when a byte must be escaped.
+  /// Copies a text unless a byte of it must be escaped.
+  ///
+  /// - Returns: whether it was copied whole.
+  // Eight bytes at a time: nearly all texts are identifiers.
   private static func copy(
-    _ text: UnsafeBufferPointer<UInt8>, to output: UnsafeMutablePointer<UInt8>
-  ) -> UnsafeMutablePointer<UInt8>? {
-    var mustEscape: UInt8 = 0
-    for byte in text { mustEscape |= isEscaped(byte) ? 1 : 0 }
-    guard mustEscape == 0 else { return nil }
-    if let start = text.baseAddress { output.update(from: start, count: text.count) }
-    return output + text.count
+    _ text: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer
+  ) -> Bool {
+    guard text.count >= 8 else {
+      for (offset, byte) in text.enumerated() {
+        if isEscaped(byte) { return false }
+        output.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+      }
+      return true
+    }
+    var found: UInt64 = 0
+    // The last word may overlap the one before it.
+    let last = text.count &- 8
+    var offset = 0
+    while true {
+      let word = text.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      found |= escaped(in: word)
+      output.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
+      if offset == last { return found == 0 }
+      offset = min(offset &+ 8, last)
+    }
   }
 
+  /// Not 0 if one of the eight bytes must be escaped, as of ``isEscaped(_:)``.
+  private static func escaped(in word: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    // As of a subtraction by hand, taking more from a byte than it is sets its high bit. A byte may also
+    // be found because a lower one was.
+    func zeros(in word: UInt64) -> UInt64 { (word &- ones) & ~word }
+    let control = (word &- 0x20 &* ones) & ~word
+    let quote = zeros(in: word ^ UInt64(UInt8(ascii: "\"")) &* ones)
+    let backslash = zeros(in: word ^ UInt64(UInt8(ascii: "\\")) &* ones)
+    return (control | quote | backslash) & (0x80 &* ones)
+  }
+
+  /// - Returns: the end of what was written.
   private static func escape(
-    _ text: UnsafeBufferPointer<UInt8>, to output: UnsafeMutablePointer<UInt8>
-  ) -> UnsafeMutablePointer<UInt8> {
+    _ text: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer
+  ) -> UnsafeMutableRawPointer {
     var output = output
     func put(_ byte: UInt8) {
-      output[0] = byte
+      output.storeBytes(of: byte, as: UInt8.self)
       output += 1
     }
     for byte in text {
       if byte < 0x20 {
-        output += write("\\u00", to: output)
+        for byte in "\\u00".utf8 { put(byte) }
         put(hexadecimalDigit(byte >> 4))
         put(hexadecimalDigit(byte & 15))
       } else {

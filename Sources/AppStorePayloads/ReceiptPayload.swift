@@ -75,23 +75,22 @@ package struct ReceiptPayload: Sendable {
 
 /// Encodes the purchases of one receipt, of which there may be hundreds. What they share is encoded
 /// once, and all are written in the same memory.
-package struct PurchaseEncoder {
-  private let app: PayloadMembers
-  private let date: PayloadMembers
-  private let account: PayloadMembers
+package struct PurchaseEncoder: ~Copyable {
+  private let app: PayloadMembers.Shared
+  private let date: PayloadMembers.Shared
+  private let account: PayloadMembers.Shared
   private var members = PayloadMembers()
 
   package init(of origin: ReceiptPayload.Origin) {
-    var app = PayloadMembers()
-    app.append("bundleId", origin.bundleID)
-    self.app = app
-    var date = PayloadMembers()
-    date.append("signedDate", origin.signedDate)
-    self.date = date
-    var account = PayloadMembers()
-    account.append("environment", origin.environment.rawValue)
-    account.append("appTransactionId", origin.appTransactionID)
-    self.account = account
+    members.append("bundleId", origin.bundleID)
+    app = members.shared()
+    members.restart()
+    members.append("signedDate", origin.signedDate)
+    date = members.shared()
+    members.restart()
+    members.append("environment", origin.environment.rawValue)
+    members.append("appTransactionId", origin.appTransactionID)
+    account = members.shared()
   }
 
   /// Encodes a purchase as a `JWSTransactionDecodedPayload`, without `type`: only the catalog knows

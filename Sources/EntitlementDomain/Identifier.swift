@@ -78,7 +78,9 @@ package enum IdentifierBytes {
   // Eight bytes at a time, because comparing identifiers is the most frequent operation.
   @inlinable
   @inline(__always)
-  static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+  package static func areEqual(
+    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
+  ) -> Bool {
     guard left.count == right.count else { return false }
     var offset = 0
     if left.count >= 8 {

@@ -138,6 +138,25 @@ struct ReceiptPayloadTests {
     #expect((1_000..<4_500).contains(facts))
   }
 
+  @Test func `only characters that JSON cannot hold are escaped, at any place`() throws {
+    var encoder = PurchaseEncoder(of: Self.origin())
+    for length in 1...20 {
+      for place in 0..<length {
+        // All of ASCII, and the bytes of other characters in between.
+        for scalar in (0..<0x80 as Range<UInt32>).compactMap(Unicode.Scalar.init(_:)) + ["é", "👋"] {
+          var characters = [Unicode.Scalar](repeating: "x", count: length)
+          characters[place] = scalar
+          let text = String(String.UnicodeScalarView(characters))
+          let isEscaped = scalar.value < 0x20 || scalar == "\"" || scalar == "\\"
+          let payload = encoder.payload(of: Self.purchase(ProductID(text)))
+          #expect(try PayloadFields(json: payload.bytes).text("productId") == text)
+          let isPlain = payload.bytes.firstRange(of: Array("\"\(text)\"".utf8)) != nil
+          #expect(isPlain == !isEscaped, "\(scalar.value) at \(place) of \(length)")
+        }
+      }
+    }
+  }
+
   @Test func `a payload that is too long is refused`() throws {
     // Each character is escaped with six.
     let product = ProductID(String(repeating: "\u{1}", count: JSONLimits.length / 6))

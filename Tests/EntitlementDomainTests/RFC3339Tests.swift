@@ -1,4 +1,5 @@
 import EntitlementDomain
+import TestSupport
 import Testing
 
 @Suite("Moments in RFC 3339")
@@ -38,6 +39,33 @@ struct RFC3339Tests {
     ])
   func refused(text: String) {
     #expect(Milliseconds(rfc3339: text) == nil)
+  }
+
+  @Test("The usual form is read as one with a numeric offset")
+  func usualForm() {
+    func moment(_ text: some Collection<UInt8>) -> Milliseconds? {
+      Milliseconds(rfc3339: Array(text).span)
+    }
+    var random = SeededRandom(for: "timestamps")
+    for _ in 0..<2_000 {
+      let seconds = Int64.random(in: -62_167_219_200..<253_402_300_800, using: &random)
+      let text = Milliseconds(seconds * 1_000).rfc3339
+      #expect(moment(text.utf8) == Milliseconds(seconds * 1_000), "\(text)")
+    }
+    // Every byte in every place: most are no timestamps.
+    var read = 0
+    for text in ["2024-02-29T19:59:39Z", "1999-12-30T00:00:00Z"] {
+      for place in 0..<19 {
+        for byte in UInt8.min ... .max {
+          var bytes = Array(text.utf8)
+          bytes[place] = byte
+          let expected = moment(bytes.dropLast() + Array("+00:00".utf8))
+          #expect(moment(bytes) == expected, "\(byte) at \(place) of \(text)")
+          read += expected == nil ? 0 : 1
+        }
+      }
+    }
+    #expect((200..<300).contains(read))
   }
 
   @Test(

@@ -1,3 +1,4 @@
+import AppStorePayloads
 import EntitlementDomain
 
 extension Receipt {
@@ -66,7 +67,8 @@ extension Receipt {
       throw Refusal(.malformed, "more than \(VerificationLimits.receiptItems) purchases")
     }
     items.reserveCapacity(attributes.repeated.count)
-    var purchase = ReceiptAttributes(in: der, known: ReceiptItem.knownAttributes)
+    var purchase = ReceiptAttributes(
+      in: der, known: ReceiptItem.knownAttributes, keepsUnknown: false)
     for value in attributes.repeated {
       try purchase.read(value, "set of attributes of a purchase", of: "purchase")
       items.append(try ReceiptItem(&purchase, in: der[value]))
@@ -107,10 +109,11 @@ extension ReceiptItem {
   ) throws(Refusal) {
     self.init(
       quantity: try attributes.integer(Attribute.quantity, "quantity"),
-      productID: try attributes.text(Attribute.productID, "product id").map(ProductID.init(_:)),
+      productID: try attributes.repeatedText(Attribute.productID, "product id")
+        .map(ProductID.init(_:)),
       transactionID: try attributes.text(Attribute.transactionID, "transaction id")
         .map(TransactionID.init(_:)),
-      originalTransactionID: try attributes.text(
+      originalTransactionID: try attributes.repeatedText(
         Attribute.originalTransactionID, "original transaction id"
       ).map(OriginalTransactionID.init(_:)),
       purchaseDate: try attributes.moment(Attribute.purchaseDate, "purchase date"),
@@ -121,11 +124,11 @@ extension ReceiptItem {
       // 0 means none: only subscriptions have a web order line item.
       webOrderLineItemID: try attributes.integer(
         Attribute.webOrderLineItemID, "web order line item id"
-      ).flatMap { $0 == 0 ? nil : WebOrderLineItemID(String($0)) },
+      ).flatMap { $0 == 0 ? nil : WebOrderLineItemID(DecimalDigits.text($0)) },
       isTrialPeriod: try attributes.flag(Attribute.isTrialPeriod, "trial period flag"),
       isInIntroductoryOfferPeriod: try attributes.flag(
         Attribute.isInIntroductoryOfferPeriod, "introductory offer flag"),
-      promotionalOfferID: try attributes.text(
+      promotionalOfferID: try attributes.repeatedText(
         Attribute.promotionalOfferID, "promotional offer id"),
       encoded: value)
   }

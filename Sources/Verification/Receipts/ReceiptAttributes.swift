@@ -15,22 +15,29 @@ struct ReceiptAttributes {
   private var present: UInt64 = 0
   /// The contents of the values of the repeatable type, in order.
   private(set) var repeated: [Range<Int>] = []
+  /// Whether attributes of unknown types are kept.
+  private let keepsUnknown: Bool
   /// Attributes of unknown types, in order.
   private var unknownPositions: [(type: Int64, version: Int64, value: Range<Int>)] = []
-  /// The text that was last read of each known type.
-  private var texts: [String]
+  /// The repeated text that was last read of each known type, and the value with it.
+  private var texts: [(value: Range<Int>, text: String?)]
 
   /// - Parameters:
   ///   - der: the bytes of the receipt.
   ///   - known: the known types.
   ///   - repeatable: the type that may occur more than once.
-  init(in der: [UInt8], known: KnownAttributes, repeatable: Int64? = nil) {
+  ///   - keepsUnknown: whether ``unknown`` will be asked for.
+  init(
+    in der: [UInt8], known: KnownAttributes, repeatable: Int64? = nil, keepsUnknown: Bool = true
+  ) {
     self.der = der
     self.known = known
     self.repeatable = repeatable
+    self.keepsUnknown = keepsUnknown
     reader = DERReader(der)
     values = Array(repeating: 0..<0, count: KnownAttributes.width)
-    texts = Array(repeating: "", count: KnownAttributes.width)
+    // An empty value counts as absent.
+    texts = Array(repeating: (0..<0, nil), count: KnownAttributes.width)
   }
 
   /// Reads a set of attributes, in place of the one before.
@@ -43,14 +50,15 @@ struct ReceiptAttributes {
   mutating func read(
     _ contents: Range<Int>, _ set: StaticString, of container: StaticString
   ) throws(Refusal) {
-    // A copy, whose position stays in registers.
-    var reader = reader
     reader.enter(contents)
     let attributes = try reader.next(DERTag.set, set).contents
     try reader.expectEnd(of: container)
-    present = 0
-    repeated = []
+    repeated.removeAll(keepingCapacity: true)
     unknownPositions.removeAll(keepingCapacity: true)
+    // Copies of what each attribute needs, which stay in registers.
+    var reader = reader
+    let known = known
+    var present: UInt64 = 0
     var count = 0
     reader.enter(attributes)
     while !reader.isAtEnd {
@@ -65,21 +73,25 @@ struct ReceiptAttributes {
         repeated.append(value)
         continue
       }
-      count += 1
-      guard count <= VerificationLimits.receiptAttributes else {
-        throw Refusal(
-          .malformed, "more than \(VerificationLimits.receiptAttributes) attributes")
-      }
+      count &+= 1
+      guard count <= VerificationLimits.receiptAttributes else { throw Self.tooMany }
       guard let index = known.index(of: type) else {
-        unknownPositions.append((type, version, value))
+        if keepsUnknown { unknownPositions.append((type, version, value)) }
         continue
       }
-      guard present & 1 << index == 0 else {
-        throw Refusal(.malformed, "attribute \(type) occurs twice")
-      }
-      present |= 1 << index
+      guard present & 1 &<< index == 0 else { throw Self.duplicate(type) }
+      present |= 1 &<< index
       values[index] = value
     }
+    self.present = present
+  }
+
+  private static var tooMany: Refusal {
+    Refusal(.malformed, "more than \(VerificationLimits.receiptAttributes) attributes")
+  }
+
+  private static func duplicate(_ type: Int64) -> Refusal {
+    Refusal(.malformed, "attribute \(type) occurs twice")
   }
 
   /// Reads one attribute.
@@ -110,24 +122,38 @@ struct ReceiptAttributes {
     index(of: type).map { Array(der[values[$0]]) } ?? []
   }
 
+  /// A text that is likely to be equal in the next set: equal ones share their memory.
+  ///
+  /// - Returns: nil for empty text.
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not text.
+  mutating func repeatedText(_ type: Int64, _ name: StaticString) throws(Refusal) -> String? {
+    guard let index = index(of: type) else { return nil }
+    // Equal bytes are equal texts, which were checked the first time.
+    if areEqual(values[index], texts[index].value) { return texts[index].text }
+    let text = try text(type, name)
+    texts[index] = (values[index], text)
+    return text
+  }
+
   /// - Returns: nil for empty text.
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not text.
   mutating func text(_ type: Int64, _ name: StaticString) throws(Refusal) -> String? {
-    guard let index = enter(type) else { return nil }
+    guard enter(type) != nil else { return nil }
     let text = try reader.text(name)
     try reader.expectEnd(of: name)
     guard !text.isEmpty else { return nil }
-    der.withUnsafeBytes { der in
-      let bytes = UnsafeRawBufferPointer(rebasing: der[text])
-      guard !IdentifierBytes.areEqual(texts[index], bytes) else { return }
-      texts[index] = String(decoding: bytes, as: UTF8.self)
+    return der.withUnsafeBytes {
+      String(decoding: UnsafeRawBufferPointer(rebasing: $0[text]), as: UTF8.self)
     }
-    return texts[index]
   }
 
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not an integer of 64 bits.
   mutating func integer(_ type: Int64, _ name: StaticString) throws(Refusal) -> Int64? {
-    guard enter(type) != nil else { return nil }
+    guard let index = enter(type) else { return nil }
+    // Most are flags and quantities.
+    if let (tag, contents) = usual(values[index]), tag == DERTag.integer, contents.count == 1 {
+      return Int64(Int8(bitPattern: der[contents.lowerBound]))
+    }
     let value = try reader.integer(name)
     try reader.expectEnd(of: name)
     return value
@@ -146,7 +172,12 @@ struct ReceiptAttributes {
 
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not an RFC 3339 date.
   mutating func moment(_ type: Int64, _ name: StaticString) throws(Refusal) -> Milliseconds? {
-    guard enter(type) != nil else { return nil }
+    guard let index = enter(type) else { return nil }
+    // A date is valid text.
+    if let (tag, contents) = usual(values[index]), DERTag.isText(tag) {
+      if contents.isEmpty { return nil }
+      if let moment = Milliseconds(rfc3339: der.span.extracting(contents)) { return moment }
+    }
     let text = try reader.text(name)
     try reader.expectEnd(of: name)
     guard !text.isEmpty else { return nil }
@@ -154,6 +185,24 @@ struct ReceiptAttributes {
       throw Refusal(.malformed, "the \(name) is not a date")
     }
     return moment
+  }
+
+  /// The value as one element whose length has one octet, which nearly all are.
+  ///
+  /// - Returns: nil for any other form, which ``reader`` must read.
+  @inline(__always)
+  private func usual(_ value: Range<Int>) -> (tag: UInt8, contents: Range<Int>)? {
+    guard value.count >= 2 else { return nil }
+    let length = der[value.lowerBound + 1]
+    guard length < 0x80, value.count == Int(length) + 2 else { return nil }
+    return (der[value.lowerBound], value.lowerBound + 2..<value.upperBound)
+  }
+
+  private func areEqual(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+    der.withUnsafeBytes {
+      IdentifierBytes.areEqual(
+        UnsafeRawBufferPointer(rebasing: $0[left]), UnsafeRawBufferPointer(rebasing: $0[right]))
+    }
   }
 
   /// Starts to read a value.
@@ -166,7 +215,8 @@ struct ReceiptAttributes {
   }
 
   private func index(of type: Int64) -> Int? {
-    guard let index = known.index(of: type), present & 1 << index != 0 else { return nil }
+    // Only known types are present.
+    guard let index = known.position(of: type), present & 1 &<< index != 0 else { return nil }
     return index
   }
 }
@@ -189,9 +239,15 @@ struct KnownAttributes: Sendable {
 
   /// - Returns: a number below ``width``; nil for an unknown type.
   func index(of type: Int64) -> Int? {
+    guard let position = position(of: type), types &>> position & 1 == 1 else { return nil }
+    return position
+  }
+
+  /// - Returns: a number below ``width``; nil for a type that is further from the first one.
+  func position(of type: Int64) -> Int? {
     // A lower type wraps to a large number.
     let offset = UInt64(bitPattern: type &- first)
-    guard offset < UInt64(Self.width), types >> offset & 1 == 1 else { return nil }
-    return Int(offset)
+    guard offset < UInt64(Self.width) else { return nil }
+    return Int(truncatingIfNeeded: offset)
   }
 }

@@ -4,7 +4,7 @@ import EntitlementDomain
 
 /// Converts a receipt or an archived response to facts. Each fact gets a JSON payload, from which the
 /// decoder of the payloads of a JWS reads the same fact.
-struct ReceiptFacts {
+struct ReceiptFacts: ~Copyable {
   /// The document that proves the facts, shared by all of them.
   private let document: [UInt8]
   private let authority: FactAuthority
@@ -51,7 +51,9 @@ struct ReceiptFacts {
     var facts: [Result<SignedFact, Refusal>] = []
     facts.reserveCapacity(receipt.items.count + 1)
     facts.append(app(receipt))
-    for item in receipt.items { facts.append(transaction(item.purchase)) }
+    for index in receipt.items.indices {
+      facts.append(transaction(receipt.items.purchase(at: index)))
+    }
     return facts
   }
 
@@ -69,13 +71,26 @@ struct ReceiptFacts {
   mutating func transaction(
     _ purchase: Result<ReceiptPurchase, Refusal>
   ) -> Result<SignedFact, Refusal> {
-    purchase.flatMap { purchase in
-      let payload = encoder.payload(of: purchase)
-      return fact(payload) { (digest) throws(PayloadError) in
-        .transaction(
-          try PayloadDecoder.transaction(
-            purchase, of: origin, in: payload, digest: digest, authority: authority))
+    switch purchase {
+    case .failure(let refusal): return .failure(refusal)
+    case .success(let purchase): return transaction(purchase)
+    }
+  }
+
+  // Without a closure, for which the purchase would be copied.
+  private mutating func transaction(_ purchase: ReceiptPurchase) -> Result<SignedFact, Refusal> {
+    let payload = encoder.payload(of: purchase)
+    do throws(Refusal) {
+      let digest = try digest(of: payload)
+      do throws(PayloadError) {
+        let fact = try PayloadDecoder.transaction(
+          purchase, of: origin, in: payload, digest: digest, authority: authority)
+        return .success(signed(.transaction(fact), in: payload))
+      } catch {
+        throw Refusal(error, in: "receipt")
       }
+    } catch {
+      return .failure(error)
     }
   }
 
@@ -86,30 +101,32 @@ struct ReceiptFacts {
   private func decoded(
     _ kind: FactKind, _ payload: ReceiptPayload
   ) -> Result<SignedFact, Refusal> {
-    fact(payload) { (digest) throws(PayloadError) in
-      var fact = try PayloadDecoder.fact(
-        kind: kind, payload: payload.bytes, digest: digest, bundleID: origin.bundleID)
-      fact.authority = authority
-      return fact
+    do throws(Refusal) {
+      let digest = try digest(of: payload)
+      do throws(PayloadError) {
+        var fact = try PayloadDecoder.fact(
+          kind: kind, payload: payload.bytes, digest: digest, bundleID: origin.bundleID)
+        fact.authority = authority
+        return .success(signed(fact, in: payload))
+      } catch {
+        throw Refusal(error, in: "receipt")
+      }
+    } catch {
+      return .failure(error)
     }
   }
 
-  /// - Parameter read: makes the fact of a payload with this digest.
-  private func fact(
-    _ payload: ReceiptPayload, _ read: (PayloadDigest) throws(PayloadError) -> Fact
-  ) -> Result<SignedFact, Refusal> {
-    let digest: PayloadDigest
-    do {
-      digest = PayloadDigest(sha256: try digests.digest(of: payload.bytes).words)
+  private func digest(of payload: ReceiptPayload) throws(Refusal) -> PayloadDigest {
+    do throws(CryptographyError) {
+      return PayloadDigest(sha256: try digests.digest(of: payload.bytes).words)
     } catch {
-      return .failure(Refusal(error, as: .retryable, in: "receipt"))
+      throw Refusal(error, as: .retryable, in: "receipt")
     }
-    do {
-      let signed = SignedPayload(payload: payload.bytes, proof: .document(document))
-      return .success(SignedFact(fact: try read(digest), signed: signed))
-    } catch {
-      return .failure(Refusal(error, in: "receipt"))
-    }
+  }
+
+  private func signed(_ fact: Fact, in payload: ReceiptPayload) -> SignedFact {
+    SignedFact(
+      fact: fact, signed: SignedPayload(payload: payload.bytes, proof: .document(document)))
   }
 }
 
@@ -123,36 +140,51 @@ extension Receipt {
   }
 }
 
-extension ReceiptItem {
+// Of an array, whose items are read where they are. Of an item alone, the whole item would be copied
+// first, and all its texts retained.
+extension [ReceiptItem] {
   /// - Returns: a failure with ``Verdict/malformed`` without transaction id, product id or purchase
   ///   date.
-  var purchase: Result<ReceiptPurchase, Refusal> {
-    guard let transactionID else { return .failure(Self.missing("transaction id")) }
-    guard let productID else { return .failure(Self.missing("product id")) }
-    guard let purchaseDate else { return .failure(Self.missing("purchase date")) }
+  func purchase(at index: Int) -> Result<ReceiptPurchase, Refusal> {
+    guard let transactionID = self[index].transactionID else {
+      return .failure(Self.missing("transaction id"))
+    }
+    guard let productID = self[index].productID else {
+      return .failure(Self.missing("product id"))
+    }
+    guard let purchaseDate = self[index].purchaseDate else {
+      return .failure(Self.missing("purchase date"))
+    }
     return .success(
       ReceiptPurchase(
         transactionID: transactionID,
         // The first purchase of a chain is its own original.
-        originalTransactionID: originalTransactionID
+        originalTransactionID: self[index].originalTransactionID
           ?? OriginalTransactionID(transactionID.rawValue),
         productID: productID, purchaseDate: purchaseDate,
-        originalPurchaseDate: originalPurchaseDate, expiresDate: expiresDate,
-        webOrderLineItemID: webOrderLineItemID, quantity: quantity,
-        revocationDate: cancellationDate, offer: offer))
+        originalPurchaseDate: self[index].originalPurchaseDate,
+        expiresDate: self[index].expiresDate,
+        webOrderLineItemID: self[index].webOrderLineItemID, quantity: self[index].quantity,
+        revocationDate: self[index].cancellationDate, offer: offer(at: index)))
   }
 
   /// The promotional offer precedes the flags, which are set for any trial.
-  private var offer: Offer? {
-    let discount: OfferDiscountType? = isTrialPeriod == true ? .freeTrial : nil
-    if let promotionalOfferID {
+  private func offer(at index: Int) -> Offer? {
+    let isTrialPeriod = self[index].isTrialPeriod == true
+    let discount: OfferDiscountType? = isTrialPeriod ? .freeTrial : nil
+    if let promotionalOfferID = self[index].promotionalOfferID {
       return Offer(type: .promotional, identifier: promotionalOfferID, discountType: discount)
     }
-    guard isTrialPeriod == true || isInIntroductoryOfferPeriod == true else { return nil }
+    guard isTrialPeriod || self[index].isInIntroductoryOfferPeriod == true else { return nil }
     return Offer(type: .introductory, discountType: discount)
   }
 
   private static func missing(_ field: String) -> Refusal {
     Refusal(.malformed, "the purchase has no \(field)")
   }
+}
+
+extension ReceiptItem {
+  /// As of ``Swift/Array/purchase(at:)``.
+  var purchase: Result<ReceiptPurchase, Refusal> { [self].purchase(at: 0) }
 }

@@ -101,6 +101,28 @@ struct DERReaderTests {
     }
   }
 
+  @Test func `a byte that is none of text is found at any place`() throws {
+    for length in 1...40 {
+      let text = [UInt8](repeating: UInt8(ascii: "a"), count: length)
+      for place in 0..<length {
+        for (byte, tag, isValid) in [
+          (0x00, 0x0C, false), (0x00, 0x16, false), (0xFF, 0x0C, false), (0x80, 0x0C, false),
+          (0xE9, 0x16, false), (0x01, 0x0C, true), (0x7F, 0x16, true),
+        ] as [(UInt8, UInt8, Bool)] {
+          var bytes = text
+          bytes[place] = byte
+          var reader = DERReader(DERNode(tag, bytes).encoded + [0x00])
+          do throws(Refusal) {
+            let octets = try reader.text("name")
+            #expect(isValid && octets.count == length, "\(byte) at \(place) of \(length)")
+          } catch {
+            #expect(!isValid, "\(byte) at \(place) of \(length)")
+          }
+        }
+      }
+    }
+  }
+
   @Test(
     arguments: [
       ("a byte that begins nothing", [0x0C, 0x01, 0xFF]), ("half a character", [0x0C, 0x01, 0xC3]),

@@ -218,6 +218,29 @@ struct ReceiptContentTests {
     try expectMalformed(workshop.with(attribute).encoded, name)
   }
 
+  @Test func `each purchase has its own texts, also after an equal one`() throws {
+    let products: [ReceiptContent.Attribute] = [
+      .text(1_702, "com.example.scribe.a"), .text(1_702, "com.example.scribe.a"),
+      .text(1_702, "com.example.scribe.b"), .text(1_702, ""),
+      .init(type: 1_702, value: DERNode.ia5("com.example.scribe.b").encoded),
+      .text(1_702, "com.example.scribe.a"),
+    ]
+    let content = products.reduce(workshop.without(17)) {
+      $0.adding(.purchase(ReceiptWorkshop.purchase.with($1)))
+    }
+    #expect(
+      try receipt(content).items.map { $0.productID?.rawValue.last } == [
+        "a", "a", "b", nil, "b", "a",
+      ])
+    for invalid in [
+      .text(1_702, "com.example.scribe.\u{0}"),
+      .init(type: 1_702, value: DERNode.utf8("com.example.scribe.a").encoded + [0x00]),
+    ] as [ReceiptContent.Attribute] {
+      try expectMalformed(
+        content.adding(.purchase(ReceiptWorkshop.purchase.with(invalid))).encoded, "a product id")
+    }
+  }
+
   @Test func `attributes and purchases are bounded`() throws {
     let attributes = VerificationLimits.receiptAttributes - 5
     let most =
