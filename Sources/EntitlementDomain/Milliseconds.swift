@@ -131,7 +131,8 @@ extension Milliseconds {
 
   /// - Parameters:
   ///   - digits: eight bytes.
-  ///   - others: 0x7F in each byte that must be 0, and 0 in those that must be below 10.
+  ///   - others: 0x7F in the bytes that are no digits and must be 0; 0 in the bytes of digits, which must
+  ///     be below 10.
   private static func areDigits(_ digits: UInt64, others: UInt64) -> Bool {
     // Adding sets the high bit of each byte that is too large, unless it is set already.
     let sums = digits &+ (0x7676_7676_7676_7676 | others)

@@ -118,7 +118,7 @@ struct PayloadFormTests {
   // MARK: Texts of the row
 
   private static let texts = RowTexts([
-    "2000000812345678", nil, "5c0a8f4e-3b1d-4e2a-9f60-0123456789ab", "12345", "1700000000000",
+    "2000000812345678", "", "5c0a8f4e-3b1d-4e2a-9f60-0123456789ab", "12345", "1700000000000",
   ])
   private static let holder = Array(
     """
@@ -135,7 +135,7 @@ struct PayloadFormTests {
     #expect(try compressor.payload(of: stored, texts: Self.texts) == Self.holder)
     // Another row gives another payload, whose digest differs, or none.
     let other = RowTexts([
-      "2000000812345679", nil, "5c0a8f4e-3b1d-4e2a-9f60-0123456789ab", nil, "1700000000000",
+      "2000000812345679", "", "5c0a8f4e-3b1d-4e2a-9f60-0123456789ab", "", "1700000000000",
     ])
     #expect(try compressor.payload(of: stored, texts: other) != Self.holder)
     for texts in [RowTexts.none, RowTexts(["2000000812345678"]), RowTexts(["200000081234567"])] {

@@ -168,7 +168,8 @@ struct ClientPoolTests {
         failures += 1
       }
     }
-    // Three, and three again each time that it is tried anew; otherwise every other call.
+    // Three failures until the address is left out, and three more after each new try. Without that, every
+    // other call would fail: twenty.
     #expect((3...15).contains(failures), "\(failures)")
     await client.close()
     await server.shutDown()

@@ -1,3 +1,4 @@
+import AppStorePayloads
 package import EntitlementDomain
 package import PayloadCompression
 
@@ -9,8 +10,8 @@ extension RowTexts {
   /// that its payload is stored with ``none``.
   package init(identifier: String, hints: FactHints, signedDate: Milliseconds) {
     self.init([
-      identifier, hints.appTransactionID?.rawValue, hints.appAccountToken?.rawValue,
-      hints.previousChain?.rawValue, String(signedDate.rawValue),
+      identifier, hints.appTransactionID?.rawValue ?? "", hints.appAccountToken?.rawValue ?? "",
+      hints.previousChain?.rawValue ?? "", DecimalDigits.text(signedDate.rawValue),
     ])
   }
 }

@@ -9,7 +9,7 @@ enum PayloadFormProbe {
   static let header = Array("eyJhbGciOiJFUzI1NiJ9".utf8)
   /// Texts as rows hold them, of all lengths, and such as payloads of the seeds contain.
   static let texts = RowTexts([
-    "originalTransactionId", nil, "2000000", "200000", "com.example.", "1700000000000", "short",
+    "originalTransactionId", "", "2000000", "200000", "com.example.", "1700000000000", "short",
     "USD\",\"",
   ])
 

@@ -40,7 +40,7 @@ private final class RecoveryRun: Sendable {
   private struct State {
     var random: SeededRandom
     var servers: [RunningServer?]
-    /// Those that were killed and may not have ended.
+    /// Servers that got SIGKILL. Their processes may still run.
     var killed: [RunningServer] = []
     var transactions: [String] = []
   }
