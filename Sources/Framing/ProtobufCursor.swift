@@ -4,17 +4,19 @@
 /// All protobuf that is read without libprotobuf-c goes through this cursor: envelopes, the checks
 /// before libprotobuf-c, JSON, and single fields of encoded answers. Ranges are relative to the
 /// start of the bytes.
-package struct ProtobufCursor<Subject: CursorSubject> {
-  package typealias Tag = ProtobufTag
+// Public, as all that its inlinable functions use: the compiler specialises those of other modules only
+// if they are public.
+public struct ProtobufCursor<Subject: CursorSubject> {
+  public typealias Tag = ProtobufTag
 
   /// Identifies the message in errors.
-  package let subject: Subject
+  public let subject: Subject
   @usableFromInline let bytes: UnsafeRawBufferPointer
   @usableFromInline var position: Int
 
   /// - Parameter position: The start position: a tag, or the end.
   @inlinable
-  package init(_ bytes: UnsafeRawBufferPointer, of subject: Subject, from position: Int = 0) {
+  public init(_ bytes: UnsafeRawBufferPointer, of subject: Subject, from position: Int = 0) {
     self.subject = subject
     self.bytes = bytes
     self.position = position
@@ -22,15 +24,15 @@ package struct ProtobufCursor<Subject: CursorSubject> {
 
   /// Whether all fields have been read.
   @inlinable
-  package var isAtEnd: Bool { position == bytes.count }
+  public var isAtEnd: Bool { position == bytes.count }
 
   /// The offset of the next byte from the start of the message.
   @inlinable
-  package var offset: Int { position }
+  public var offset: Int { position }
 
   /// Reads the tag of the next field; nil at the end of the message.
   @inlinable
-  package mutating func readTag() throws(Subject.Failure) -> Tag? {
+  public mutating func readTag() throws(Subject.Failure) -> Tag? {
     if isAtEnd { return nil }
     let tag = try readNumber()
     let field = tag >> 3
@@ -44,7 +46,7 @@ package struct ProtobufCursor<Subject: CursorSubject> {
 
   /// Reads a varint of one to ten bytes. Bits above 64 are dropped.
   @inlinable
-  package mutating func readNumber() throws(Subject.Failure) -> UInt64 {
+  public mutating func readNumber() throws(Subject.Failure) -> UInt64 {
     var number: UInt64 = 0
     var shift: UInt64 = 0
     while position < bytes.count {
@@ -60,14 +62,14 @@ package struct ProtobufCursor<Subject: CursorSubject> {
 
   /// Reads the value of a varint field.
   @inlinable
-  package mutating func readNumber(_ tag: Tag) throws(Subject.Failure) -> UInt64 {
+  public mutating func readNumber(_ tag: Tag) throws(Subject.Failure) -> UInt64 {
     guard tag.wireType == .number else { throw subject.failure(.wrongWireType(tag.field)) }
     return try readNumber()
   }
 
   /// Reads one scalar value: a varint, or a little-endian number of four or eight bytes.
   @inlinable
-  package mutating func readScalar(_ wireType: WireType) throws(Subject.Failure) -> UInt64 {
+  public mutating func readScalar(_ wireType: WireType) throws(Subject.Failure) -> UInt64 {
     switch wireType {
     case .fourBytes:
       let start = try advance(by: 4)
@@ -83,7 +85,7 @@ package struct ProtobufCursor<Subject: CursorSubject> {
 
   /// Reads a length-delimited field and returns the range of its content.
   @inlinable
-  package mutating func readRange(_ tag: Tag) throws(Subject.Failure) -> Range<Int> {
+  public mutating func readRange(_ tag: Tag) throws(Subject.Failure) -> Range<Int> {
     guard tag.wireType == .length else { throw subject.failure(.wrongWireType(tag.field)) }
     let length = try readNumber()
     guard length <= UInt64(bytes.count - position) else { throw subject.failure(.truncated) }
@@ -95,13 +97,13 @@ package struct ProtobufCursor<Subject: CursorSubject> {
   /// Reads a length-delimited field and returns its content, which is valid as long as the
   /// message's bytes.
   @inlinable
-  package mutating func readBytes(_ tag: Tag) throws(Subject.Failure) -> UnsafeRawBufferPointer {
+  public mutating func readBytes(_ tag: Tag) throws(Subject.Failure) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: bytes[try readRange(tag)])
   }
 
   /// Skips the value of a field.
   @inlinable
-  package mutating func skip(_ tag: Tag) throws(Subject.Failure) {
+  public mutating func skip(_ tag: Tag) throws(Subject.Failure) {
     switch tag.wireType {
     case .number: _ = try readNumber()
     case .length: _ = try readRange(tag)
@@ -112,19 +114,19 @@ package struct ProtobufCursor<Subject: CursorSubject> {
 
   /// The text in `range`, which must be valid UTF-8.
   @inlinable
-  package func string(in range: Range<Int>) -> String {
+  public func string(in range: Range<Int>) -> String {
     String(decoding: bytes[range], as: UTF8.self)
   }
 
   /// Whether the bytes in `range` are the UTF-8 form of `text`.
   @inlinable
-  package func isText(in range: Range<Int>, _ text: String) -> Bool {
+  public func isText(in range: Range<Int>, _ text: String) -> Bool {
     text.utf8.elementsEqual(bytes[range])
   }
 
   /// A cursor over the nested message in `range`.
   @inlinable
-  package func message(in range: Range<Int>, of subject: Subject) -> Self {
+  public func message(in range: Range<Int>, of subject: Subject) -> Self {
     Self(UnsafeRawBufferPointer(rebasing: bytes[range]), of: subject)
   }
 
@@ -144,7 +146,6 @@ package typealias EnvelopeCursor = ProtobufCursor<StaticString>
 
 extension EnvelopeCursor {
   /// Reads a `string` field and returns the range of its content, which is checked to be UTF-8.
-  @inlinable
   package mutating func readText(_ tag: Tag) throws(WireError) -> Range<Int> {
     let range = try readRange(tag)
     guard UnsafeRawBufferPointer(rebasing: bytes[range]).isUTF8 else {
@@ -155,7 +156,7 @@ extension EnvelopeCursor {
 }
 
 /// The encoding of a value (protobuf encoding, "Message Structure"). Groups are rejected.
-package enum WireType: UInt8 {
+public enum WireType: UInt8 {
   case number = 0
   case eightBytes = 1
   case length = 2
@@ -163,9 +164,9 @@ package enum WireType: UInt8 {
 }
 
 /// The number and wire type of a field.
-package struct ProtobufTag {
-  package let field: UInt32
-  package let wireType: WireType
+public struct ProtobufTag {
+  public let field: UInt32
+  public let wireType: WireType
 
   @inlinable
   init(field: UInt32, wireType: WireType) {
@@ -175,7 +176,7 @@ package struct ProtobufTag {
 }
 
 /// An encoding error that can occur in any message.
-package enum CursorFault {
+public enum CursorFault {
   case truncated
   /// A varint of more than ten bytes.
   case overlongNumber
@@ -187,7 +188,7 @@ package enum CursorFault {
 }
 
 /// Identifies a message in errors, and defines the error type that its cursor throws.
-package protocol CursorSubject {
+public protocol CursorSubject {
   associatedtype Failure: Error
 
   /// The error to throw for `fault`.
@@ -195,7 +196,7 @@ package protocol CursorSubject {
 }
 
 extension StaticString: CursorSubject {
-  package func failure(_ fault: CursorFault) -> WireError {
+  public func failure(_ fault: CursorFault) -> WireError {
     let code: WireError.Code =
       switch fault {
       case .truncated: .truncated

@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 
 /// A value that is protected by a mutex.
 ///
@@ -6,11 +6,13 @@ import Glibc
 /// contention `Mutex` locks inside the runtime library (`_MutexHandle._lockSlow`), which is not
 /// instrumented. ThreadSanitizer then reports races that do not exist, and real races would be lost
 /// among them.
+// Public and inlinable: the compiler specialises functions of other modules only if they are both, and
+// without that a call takes longer than the lock.
 // @unchecked: the state is Sendable, and is accessed only while the lock is held.
-package struct LockedValue<State: Sendable>: @unchecked Sendable {
-  private let storage: ManagedBuffer<State, pthread_mutex_t>
+public struct LockedValue<State: Sendable>: @unchecked Sendable {
+  @usableFromInline let storage: ManagedBuffer<State, pthread_mutex_t>
 
-  package init(_ state: State) {
+  public init(_ state: State) {
     storage = Storage.create(minimumCapacity: 1) { _ in state }
     storage.withUnsafeMutablePointerToElements { lock in
       let outcome = pthread_mutex_init(lock, nil)
@@ -21,7 +23,8 @@ package struct LockedValue<State: Sendable>: @unchecked Sendable {
 
   /// Calls `body` while the lock is held; other threads wait. `body` must be short and must not
   /// call this method again: the lock is not recursive.
-  package func withLock<Result, Failure: Error>(
+  @inlinable
+  public func withLock<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try storage.withUnsafeMutablePointers { (state, lock) throws(Failure) in

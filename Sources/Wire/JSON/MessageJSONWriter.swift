@@ -140,7 +140,7 @@ struct MessageJSONWriter {
     // The oneofs of which a member was read, a bit for each; above 64, several share a bit.
     var oneofs: UInt64 = 0
     var hasRepeatedOneof = false
-    var cursor = ProtobufCursor(bytes, of: type.descriptor)
+    var cursor = ProtobufCursor(bytes, of: MessageSubject(type.descriptor))
     while let tag = try cursor.readTag() {
       guard
         let found = protobuf_c_message_descriptor_get_field(type.descriptor, tag.field)

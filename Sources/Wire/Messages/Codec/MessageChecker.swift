@@ -28,7 +28,7 @@ struct MessageChecker {
     _ bytes: UnsafeRawBufferPointer, descriptor: UnsafePointer<ProtobufCMessageDescriptor>,
     level: Int
   ) throws(MessageError) {
-    var cursor = ProtobufCursor(bytes, of: descriptor)
+    var cursor = ProtobufCursor(bytes, of: MessageSubject(descriptor))
     guard level <= nestingLimit else { throw descriptor.error(.nestedTooDeep) }
     var seenMessages = FieldSet()
     while let tag = try cursor.readTag() {
@@ -70,7 +70,7 @@ struct MessageChecker {
       guard field.pointee.label == PROTOBUF_C_LABEL_REPEATED else {
         throw descriptor.error(.wrongWireType(field: field.name))
       }
-      var numbers = ProtobufCursor(content, of: descriptor)
+      var numbers = ProtobufCursor(content, of: MessageSubject(descriptor))
       while !numbers.isAtEnd { _ = try numbers.readScalar(field.pointee.wireType) }
     }
   }
@@ -117,7 +117,14 @@ extension ProtobufCFieldDescriptor {
   }
 }
 
-extension UnsafePointer: CursorSubject where Pointee == ProtobufCMessageDescriptor {
+/// The type of the message that a cursor reads, for its errors.
+struct MessageSubject: CursorSubject {
+  private let descriptor: UnsafePointer<ProtobufCMessageDescriptor>
+
+  init(_ descriptor: UnsafePointer<ProtobufCMessageDescriptor>) {
+    self.descriptor = descriptor
+  }
+
   func failure(_ fault: CursorFault) -> MessageError {
     let messageFault: MessageFault =
       switch fault {
@@ -128,12 +135,14 @@ extension UnsafePointer: CursorSubject where Pointee == ProtobufCMessageDescript
       case .group: .group
       case .wrongWireType(let number):
         .wrongWireType(
-          field: protobuf_c_message_descriptor_get_field(self, number)
+          field: protobuf_c_message_descriptor_get_field(descriptor, number)
             .map { String(cString: $0.pointee.name) } ?? "\(number)")
       }
-    return error(messageFault)
+    return descriptor.error(messageFault)
   }
+}
 
+extension UnsafePointer<ProtobufCMessageDescriptor> {
   func error(_ fault: MessageFault) -> MessageError {
     MessageError(fault, in: String(cString: pointee.name))
   }

@@ -54,7 +54,7 @@ enum MessageMerger {
   ) throws(MessageError) {
     // A message has few message fields.
     var joined: [Joined] = []
-    var cursor = ProtobufCursor(bytes, of: descriptor)
+    var cursor = ProtobufCursor(bytes, of: MessageSubject(descriptor))
     while true {
       let start = cursor.offset
       guard let tag = try cursor.readTag() else { break }
