@@ -455,7 +455,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "EntitlementStoreTests",
-      dependencies: ["EntitlementDomain", "EntitlementStore", "TestSupport"]),
+      dependencies: [
+        "EntitlementDomain", "EntitlementStore", "PayloadCompression", "TestSupport",
+      ]),
     .testTarget(
       name: "PostgresStoreTests",
       dependencies: [
@@ -622,8 +624,8 @@ for target in package.targets where target.type != .system && !targetsInC.contai
 if Context.environment["OPTIMIZED_TEST_BUILD"] != nil {
   let optimized: Set = [
     "AppStorePayloads", "CatalogFiles", "Cryptography", "EntitlementDomain", "EntitlementStore",
-    "EvaluationPropertyTests", "Framing", "FuzzTargets", "JSON", "StoreSimulator", "Verification",
-    "Wire", "Workers",
+    "EvaluationPropertyTests", "Framing", "FuzzTargets", "JSON", "PayloadCompression",
+    "StoreSimulator", "Verification", "Wire", "Workers",
   ]
   for target in package.targets where optimized.contains(target.name) {
     target.swiftSettings?.append(.unsafeFlags(["-O", "-assert-config", "Debug"]))

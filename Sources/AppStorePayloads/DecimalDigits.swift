@@ -3,7 +3,7 @@
 package enum DecimalDigits {
   /// The bytes that ``write(_:to:)`` may write: a sign and three times eight digits. The longest number
   /// has a sign and 19 digits.
-  static let room = 1 + 3 * 8
+  package static let room = 1 + 3 * 8
 
   /// The digits, after a minus sign for a negative number; as of `String.init(_:)`.
   package static func text(_ number: Int64) -> String {
@@ -19,7 +19,7 @@ package enum DecimalDigits {
 
   /// - Parameter output: has ``room`` bytes.
   /// - Returns: the number of bytes up to the last digit. More may have been written.
-  static func write(_ number: Int64, to output: UnsafeMutableRawPointer) -> Int {
+  package static func write(_ number: Int64, to output: UnsafeMutableRawPointer) -> Int {
     var magnitude = number.magnitude
     var end = 0
     if number < 0 {

@@ -13,18 +13,26 @@ package enum PayloadDecoder {
   ///   - digest: that of `payload`.
   ///   - bundleID: the app of a renewal info, which contains no bundle id. Payloads of the other
   ///     kinds contain their own.
+  ///   - authority: of the fact, which its payload does not contain; that of a JWS if it is left out.
   /// - Throws: ``PayloadError`` when the payload is not JSON, or lacks a required field.
   package static func fact(
-    kind: FactKind, payload: [UInt8], digest: PayloadDigest, bundleID: BundleID
+    kind: FactKind, payload: [UInt8], digest: PayloadDigest, bundleID: BundleID,
+    authority: FactAuthority = .signedTransaction
   ) throws(PayloadError) -> Fact {
     let fields = try PayloadFields(json: payload)
     switch kind {
     case .transaction:
-      return .transaction(try transaction(fields, digest: digest))
+      var fact = try transaction(fields, digest: digest)
+      fact.authority = authority
+      return .transaction(fact)
     case .renewalInfo:
-      return .renewalInfo(try renewalInfo(fields, digest: digest, bundleID: bundleID))
+      var fact = try renewalInfo(fields, digest: digest, bundleID: bundleID)
+      fact.authority = authority
+      return .renewalInfo(fact)
     case .appTransaction:
-      return .appTransaction(try appTransaction(fields, digest: digest))
+      var fact = try appTransaction(fields, digest: digest)
+      fact.authority = authority
+      return .appTransaction(fact)
     }
   }
 

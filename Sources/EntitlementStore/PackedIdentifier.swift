@@ -25,14 +25,58 @@ package enum PackedIdentifier {
 
   /// As ``text(of:)``, for bytes after a prefix.
   package static func text(of bytes: ArraySlice<UInt8>) throws(StoreError) -> String {
-    let text: String? =
-      switch bytes.first {
-      case Tag.text: String(validating: bytes.dropFirst(), as: UTF8.self)
-      case Tag.uuid: uuid(bytes.dropFirst())
-      default: digits(bytes)
+    try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
+      try text(of: UnsafeRawBufferPointer(bytes))
+    }
+  }
+
+  /// As ``text(of:)``, for bytes of a row.
+  package static func text(of bytes: UnsafeRawBufferPointer) throws(StoreError) -> String {
+    if bytes.first == Tag.text {
+      // The initializer below would repair it.
+      guard let text = String(validating: bytes.dropFirst(), as: UTF8.self) else {
+        throw unknownForm
       }
-    guard let text else { throw StoreError(.corrupt, "a stored id is of an unknown form") }
+      return text
+    }
+    var isValid = true
+    let text = String(unsafeUninitializedCapacity: textLimit(of: bytes)) { output in
+      guard let count = write(bytes, to: output) else {
+        isValid = false
+        return 0
+      }
+      return count
+    }
+    guard isValid else { throw unknownForm }
     return text
+  }
+
+  /// The most bytes that the text has in UTF-8.
+  static func textLimit(of bytes: UnsafeRawBufferPointer) -> Int {
+    switch bytes.first {
+    case Tag.text: bytes.count - 1
+    case Tag.uuid: uuidLength
+    default: 2 * bytes.count
+    }
+  }
+
+  /// Writes the text in UTF-8. Whether a text that is no number and no UUID is valid UTF-8 is not looked
+  /// at.
+  ///
+  /// - Parameter output: has at least ``textLimit(of:)`` bytes.
+  /// - Returns: the number of bytes; nil for bytes that ``bytes(of:)`` does not return.
+  static func write(
+    _ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableBufferPointer<UInt8>
+  ) -> Int? {
+    switch bytes.first {
+    case Tag.text: output.update(fromContentsOf: bytes.dropFirst())
+    case Tag.uuid: writeUUID(bytes, to: output)
+    default: writeDigits(bytes, to: output)
+    }
+  }
+
+  static var unknownForm: StoreError {
+    StoreError(.corrupt, "a stored id is of an unknown form")
   }
 
   /// The first byte of ids that are no numbers: higher than one of two digits.
@@ -69,29 +113,22 @@ package enum PackedIdentifier {
     return digit <= 9 ? digit : nil
   }
 
-  private static func digits(_ bytes: ArraySlice<UInt8>) -> String? {
+  private static func writeDigits(
+    _ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableBufferPointer<UInt8>
+  ) -> Int? {
     guard !bytes.isEmpty else { return nil }
-    var left = bytes.count
-    var isValid = true
-    let text = String(unsafeUninitializedCapacity: 2 * bytes.count) { characters in
-      var count = 0
-      for byte in bytes {
-        left -= 1
-        let (high, low) = (byte >> 4, byte & 0xf)
-        guard high <= 9, low <= 9 || (low == end && left == 0) else {
-          isValid = false
-          return 0
-        }
-        characters[count] = UInt8(ascii: "0") + high
+    var count = 0
+    for (index, byte) in bytes.enumerated() {
+      let (high, low) = (byte >> 4, byte & 0xf)
+      guard high <= 9, low <= 9 || (low == end && index == bytes.count - 1) else { return nil }
+      output[count] = UInt8(ascii: "0") + high
+      count += 1
+      if low != end {
+        output[count] = UInt8(ascii: "0") + low
         count += 1
-        if low != end {
-          characters[count] = UInt8(ascii: "0") + low
-          count += 1
-        }
       }
-      return count
     }
-    return isValid ? text : nil
+    return count
   }
 
   // MARK: UUIDs
@@ -129,22 +166,22 @@ package enum PackedIdentifier {
     return character - UInt8(ascii: "a") + 10
   }
 
-  private static func uuid(_ bytes: ArraySlice<UInt8>) -> String? {
-    guard bytes.count == 16 else { return nil }
+  private static func writeUUID(
+    _ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableBufferPointer<UInt8>
+  ) -> Int? {
+    guard bytes.count == 17 else { return nil }
     let hexDigits: StaticString = "0123456789abcdef"
-    return String(unsafeUninitializedCapacity: uuidLength) { characters in
-      var count = 0
-      for byte in bytes {
-        if isHyphen(count) {
-          characters[count] = UInt8(ascii: "-")
-          count += 1
-        }
-        characters[count] = hexDigits.utf8Start[Int(byte >> 4)]
-        characters[count + 1] = hexDigits.utf8Start[Int(byte & 0xf)]
-        count += 2
+    var count = 0
+    for byte in bytes.dropFirst() {
+      if isHyphen(count) {
+        output[count] = UInt8(ascii: "-")
+        count += 1
       }
-      return count
+      output[count] = hexDigits.utf8Start[Int(byte >> 4)]
+      output[count + 1] = hexDigits.utf8Start[Int(byte & 0xf)]
+      count += 2
     }
+    return count
   }
 }
 

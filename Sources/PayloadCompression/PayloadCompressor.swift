@@ -151,8 +151,9 @@ package final class PayloadCompressor: Sendable {
           ZSTD_isError(ZSTD_CCtx_refCDict(context.pointer, dictionary.compression)) == 0
         else { return nil }
         return Self.bytes(upTo: ZSTD_compressBound(content.count)) { buffer in
-          ZSTD_compress2(
+          let written = ZSTD_compress2(
             context.pointer, buffer.baseAddress, buffer.count, content, content.count)
+          return ZSTD_isError(written) == 0 ? written : nil
         }
       }
     }
@@ -160,17 +161,17 @@ package final class PayloadCompressor: Sendable {
     return (dictionary.number, frame[Form.magic.count...])
   }
 
-  /// What zstd writes into a buffer of these bytes; nil when it reports an error.
+  /// - Parameter write: writes to a buffer of these bytes, and returns their number; nil when it cannot.
   private static func bytes(
-    upTo capacity: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int
+    upTo limit: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int?
   ) -> [UInt8]? {
-    var isFailed = false
-    let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-      let made = write(buffer)
-      isFailed = ZSTD_isError(made) != 0
-      count = isFailed ? 0 : made
+    var isWritten = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      guard let written = write(buffer) else { return }
+      isWritten = true
+      count = written
     }
-    return isFailed ? nil : bytes
+    return isWritten ? bytes : nil
   }
 
   // MARK: Reading
@@ -203,11 +204,17 @@ package final class PayloadCompressor: Sendable {
     var rest = stored[1...]
     switch stored[0] {
     case Form.compressed, Form.compressedWithoutTexts:
-      let dictionary = try VariableLength.take(from: &rest)
-      let count = try VariableLength.take(from: &rest)
-      let content = try content(of: rest, dictionary: dictionary, upTo: count)
+      let number = try VariableLength.take(from: &rest)
+      let count = try Self.count(VariableLength.take(from: &rest), of: rest)
+      let dictionary = try dictionary(number)
       let payload =
-        stored[0] == Form.compressed ? content : texts.restored(in: content, count: Int(count))
+        stored[0] == Form.compressed
+        ? content(of: rest, dictionary, upTo: count)
+        : withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { content in
+          expand(rest, dictionary, to: content).flatMap { written in
+            texts.restored(in: UnsafeBufferPointer(rebasing: content[..<written]), count: count)
+          }
+        }
       guard let payload, payload.count == count else { throw .damaged }
       return payload
     case Form.notification:
@@ -230,12 +237,16 @@ package final class PayloadCompressor: Sendable {
       let payload = Int(try VariableLength.take(from: &rest))
       lengths.append((gap, payload, Int(try VariableLength.take(from: &rest))))
     }
-    let dictionary = try VariableLength.take(from: &rest)
-    let contentCount = try VariableLength.take(from: &rest)
+    let number = try VariableLength.take(from: &rest)
+    let claimedCount = try VariableLength.take(from: &rest)
     let frameCount = Int(try VariableLength.take(from: &rest))
     guard frameCount <= rest.count else { throw .damaged }
-    var content = try content(
-      of: rest.prefix(frameCount), dictionary: dictionary, upTo: contentCount)[...]
+    let frame = rest.prefix(frameCount)
+    let contentCount = try Self.count(claimedCount, of: frame)
+    let dictionary = try dictionary(number)
+    guard var content = content(of: frame, dictionary, upTo: contentCount)?[...] else {
+      throw .damaged
+    }
     var signatures = rest.dropFirst(frameCount)
     let payloadCount = lengths.reduce(0) { $0 + $1.payload }
     guard content.count == contentCount,
@@ -259,29 +270,52 @@ package final class PayloadCompressor: Sendable {
     return payload + content
   }
 
-  /// Expands a frame.
-  ///
-  /// - Parameter count: of bytes, which the content does not exceed.
-  private func content(
-    of frame: ArraySlice<UInt8>, dictionary number: UInt32, upTo count: UInt32
-  ) throws(PayloadCompressionError) -> [UInt8] {
-    // A damaged length does not make it allocate more than such a frame could hold.
-    guard Int(count) <= Self.maximumCount(of: frame) else { throw .damaged }
-    guard let dictionary = state.withLock({ $0.dictionaries[number] }) else {
-      throw .unknownDictionary(number)
+  private func dictionary(_ number: UInt32) throws(PayloadCompressionError) -> PayloadDictionary {
+    let dictionary = state.withLock { state in
+      state.current.number == number ? state.current : state.dictionaries[number]
     }
-    let complete = Form.magic + frame
-    let content = withExtendedLifetime(dictionary) {
-      expanding.withContext(ExpansionContext.init) { context in
-        Self.bytes(upTo: Int(count)) { buffer in
-          ZSTD_decompress_usingDDict(
-            context.pointer, buffer.baseAddress, buffer.count, complete, complete.count,
+    guard let dictionary else { throw .unknownDictionary(number) }
+    return dictionary
+  }
+
+  /// The content of a frame.
+  ///
+  /// - Parameter limit: of its bytes.
+  /// - Returns: nil as ``expand(_:_:to:)``.
+  private func content(
+    of frame: ArraySlice<UInt8>, _ dictionary: PayloadDictionary, upTo limit: Int
+  ) -> [UInt8]? {
+    Self.bytes(upTo: limit) { expand(frame, dictionary, to: $0) }
+  }
+
+  /// - Returns: the bytes of the content; nil when the frame is damaged, has more content than there is
+  ///   room for, or there is no memory for a context.
+  private func expand(
+    _ frame: ArraySlice<UInt8>, _ dictionary: PayloadDictionary,
+    to content: UnsafeMutableBufferPointer<UInt8>
+  ) -> Int? {
+    let count = Form.magic.count + frame.count
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { complete in
+      let start = complete.initialize(fromContentsOf: Form.magic)
+      _ = complete[start...].initialize(fromContentsOf: frame)
+      return withExtendedLifetime(dictionary) {
+        expanding.withContext(ExpansionContext.init) { context in
+          let written = ZSTD_decompress_usingDDict(
+            context.pointer, content.baseAddress, content.count, complete.baseAddress, count,
             dictionary.expansion)
+          return ZSTD_isError(written) == 0 ? written : nil
         }
       }
     }
-    guard let content else { throw .damaged }
-    return content
+  }
+
+  /// The bytes that a frame claims to hold, so that a damaged length makes nobody allocate more than such a
+  /// frame could hold.
+  private static func count(
+    _ claimed: UInt32, of frame: ArraySlice<UInt8>
+  ) throws(PayloadCompressionError) -> Int {
+    guard Int(claimed) <= maximumCount(of: frame) else { throw .damaged }
+    return Int(claimed)
   }
 
   /// The most bytes that a frame may claim to hold: a block has at least 4 bytes, and at most 128 KiB of

@@ -5,36 +5,85 @@
 /// does not contain costs nothing.
 package struct RowTexts: Sendable {
   /// For payloads of rows that hold nothing of them.
-  package static let none = RowTexts([])
+  package static let none = RowTexts()
 
   /// The most texts. The byte in place of a text is its number, from 1; all of these are control
   /// characters that JSON does not contain (RFC 8259 sections 2 and 7).
   static let maximumTexts = 8
   /// The bytes of a text. Shorter ones are found in places that have nothing to do with them; longer
   /// ones are no ids, and would take long to look for.
-  static let lengths = 6...64
+  static let usableLengths = 6...64
 
-  /// Empty where there is none.
-  private let texts: [String]
+  private static let slotSize = usableLengths.upperBound
 
-  /// - Parameter texts: at most eight, empty where there is none. Short and long ones, and those with
-  ///   characters that are not printable ASCII, keep their number and stay in the payload.
+  /// A slot for each text. Texts are made for each fact that is read: in one array, they take one
+  /// allocation. Empty as long as there are no texts.
+  private var slots: [UInt8] = []
+  /// The bytes of each text in its slot; 0 where there is none.
+  private var lengths = InlineArray<8, UInt8>(repeating: 0)
+  private var count = 0
+
+  package init() {}
+
+  /// - Parameter texts: at most eight, empty where there is none.
   package init(_ texts: [String]) {
-    precondition(texts.count <= Self.maximumTexts)
-    self.texts = texts
+    for text in texts { append(text) }
   }
 
-  /// Whether a text may be left out. Only asked when a payload is stored: what was not left out is not
-  /// put back.
-  private static func isUsable(_ text: String) -> Bool {
-    lengths.contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+  /// Adds the next text, empty where there is none. Short and long ones, and those with characters that
+  /// are not printable ASCII, have a number and stay in the payload.
+  package mutating func append(_ text: String) {
+    var text = text
+    _ = text.withUTF8 { text in
+      append(upTo: text.count) { output in
+        _ = output.update(fromContentsOf: text)
+        return text.count
+      }
+    }
+  }
+
+  /// Adds the next text where it is made.
+  ///
+  /// - Parameters:
+  ///   - limit: the most bytes of the text; 0 where there is none.
+  ///   - write: writes it to a buffer of at least `limit` bytes, and returns their number; nil when it
+  ///     cannot be made. It is not called for a text that may be too long.
+  /// - Returns: false when it could not be made.
+  // Neither generic nor with typed errors: the compiler does not specialise such a function for another
+  // module, and as it was, it took half of the time of reading the columns of a row.
+  package mutating func append(
+    upTo limit: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Int?
+  ) -> Bool {
+    precondition(count < Self.maximumTexts)
+    let number = count
+    count += 1
+    guard limit > 0, limit <= Self.slotSize else { return true }
+    if slots.isEmpty { slots = [UInt8](repeating: 0, count: Self.maximumTexts * Self.slotSize) }
+    let start = number * Self.slotSize
+    let written = slots.withUnsafeMutableBufferPointer { slots in
+      write(UnsafeMutableBufferPointer(rebasing: slots[start..<(start + Self.slotSize)]))
+    }
+    guard let written else { return false }
+    lengths[number] = UInt8(written)
+    return true
+  }
+
+  /// The texts by number, from 0; empty for those that are not left out. Only asked when a payload is
+  /// stored: what was not left out is not put back.
+  private var usable: [ArraySlice<UInt8>] {
+    (0..<count).map { number in
+      guard Self.usableLengths.contains(Int(lengths[number])) else { return [] }
+      let start = number * Self.slotSize
+      let text = slots[start..<(start + Int(lengths[number]))]
+      return text.allSatisfy { $0 >= 0x20 && $0 < 0x7F } ? text : []
+    }
   }
 
   /// The payload with numbers in place of its values that are, or begin with, one of the texts.
   ///
   /// - Returns: nil when there is no such value, or the payload has such bytes itself.
   func removed(from payload: [UInt8]) -> [UInt8]? {
-    let texts = texts.map { Self.isUsable($0) ? Array($0.utf8) : [] }
+    let texts = usable
     guard texts.contains(where: { !$0.isEmpty }) else { return nil }
     var content: [UInt8] = []
     content.reserveCapacity(payload.count)
@@ -68,16 +117,17 @@ package struct RowTexts: Sendable {
   /// - Parameter count: the bytes of the payload.
   /// - Returns: nil when the content names a text that there is not, or the payload would have another
   ///   number of bytes.
-  func restored(in content: [UInt8], count: Int) -> [UInt8]? {
+  func restored(in content: UnsafeBufferPointer<UInt8>, count: Int) -> [UInt8]? {
     var isComplete = false
     let payload = [UInt8](unsafeUninitializedCapacity: count) { output, written in
-      content.withUnsafeBufferPointer { content in
+      slots.withUnsafeBufferPointer { slots in
         var copied = 0
         while let place = Self.place(ofNumberIn: content, from: copied) {
-          let number = Int(content[place])
-          guard number <= texts.count, !texts[number - 1].isEmpty,
-            Self.append(content[copied..<place], to: output, &written),
-            Self.append(texts[number - 1], to: output, &written)
+          let number = Int(content[place]) - 1
+          let start = number * Self.slotSize
+          let length = Int(lengths[number])
+          guard length > 0, Self.append(content[copied..<place], to: output, &written),
+            Self.append(slots[start..<(start + length)], to: output, &written)
           else { return }
           copied = place + 1
         }
@@ -104,13 +154,6 @@ package struct RowTexts: Sendable {
       place += 8
     }
     return content[place...].firstIndex(where: isNumber)
-  }
-
-  private static func append(
-    _ text: String, to output: UnsafeMutableBufferPointer<UInt8>, _ written: inout Int
-  ) -> Bool {
-    var text = text
-    return text.withUTF8 { append($0[...], to: output, &written) }
   }
 
   /// - Returns: false, and writes nothing, when there is no room.

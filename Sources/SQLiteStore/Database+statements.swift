@@ -76,9 +76,15 @@ extension Row {
   /// - Parameter index: of the first of five columns: identifier, app transaction, token, previous chain,
   ///   moment of the signature.
   func rowTexts(_ index: Int) throws -> RowTexts {
-    RowTexts(
-      identifier: try packedText(index), hints: try hints(index + 1),
-      signedDate: Milliseconds(self[index + 4]))
+    var texts = RowTexts()
+    for column in index..<(index + 4) {
+      try withUnsafeData(atIndex: column) { data in
+        guard let data else { return try texts.append(packed: nil) }
+        try data.withUnsafeBytes { try texts.append(packed: $0) }
+      }
+    }
+    texts.append(Milliseconds(self[index + 4]))
+    return texts
   }
 
   /// - Parameter index: of the first of three columns: app transaction, token, previous chain.

@@ -47,18 +47,17 @@ enum SQLiteStoredFact {
   ) throws -> Fact {
     let kind = try kind(row, at: 0)
     let authority = try authority(row, at: 1)
-    var fact: Fact
+    let fact: Fact
     do throws(PayloadError) {
       fact = try PayloadDecoder.fact(
-        kind: kind, payload: payload, digest: digest, bundleID: scope.bundleID)
+        kind: kind, payload: payload, digest: digest, bundleID: scope.bundleID,
+        authority: authority)
     } catch {
       throw StoreError(.corrupt, "a stored fact cannot be decoded")
     }
     guard fact.scope == scope else {
       throw StoreError(.corrupt, "a stored fact is of another app or environment")
     }
-    // The payload does not contain the authority, and the decoder assumes a JWS.
-    fact.authority = authority
     return fact
   }
 

@@ -157,6 +157,11 @@ struct PayloadFormTests {
       #expect((stored.first == 3) == (index > 10 || index == 2), "\(index)")
       #expect(try compressor.payload(of: stored, texts: Self.texts) == payload)
     }
+    let long = String(repeating: "7", count: 65)
+    for texts in [["", ""], ["", long], [long]] {
+      let stored = compressor.stored(Array(":\(long)\(long)".utf8), texts: RowTexts(texts))
+      #expect(stored.first == 1)
+    }
     // Texts that JSON escapes, and such as equal others with other bytes.
     for text in ["a\u{1}bcdefgh", "caf\u{e9}-2000", "abc\ndefgh"] {
       let payload = Array("{\"a\":\"\(text)\"}".utf8)

@@ -5,7 +5,9 @@ import EntitlementStore
 extension StoreConformanceSuite {
   static let grantCases = [
     ConformanceCase("A grant is stored with all its fields, and creates its account") { store, _ in
-      let grant = sampleGrant(1) { $0.expires = 9_000 }
+      let grant = sampleGrant(1) {
+        $0.expires = 9_000; $0.reason = "„Entschuldigung“ \\x41 für Zoë"; $0.onBehalfOf = nil
+      }
       let receipt = try await store.give(grant)
       try expectEqual(receipt.grant, grant)
       try expectEqual(receipt.isChanged, true)

@@ -40,13 +40,16 @@ package struct PayloadDigest: Hashable, Comparable, Sendable {
   // Not generic: each fact that is read from a store has one, and a generic collection took 4 % of
   // such a read.
   package init(_ bytes: [UInt8]) {
+    self = bytes.withUnsafeBytes { Self($0) }
+  }
+
+  /// As ``init(_:)``, for bytes of a row.
+  package init(_ bytes: UnsafeRawBufferPointer) {
     precondition(bytes.count == Self.length, "a digest of a payload has 16 bytes")
-    words = bytes.withUnsafeBytes { bytes in
-      func word(_ index: Int) -> UInt64 {
-        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
-      }
-      return (word(0), word(1))
+    func word(_ index: Int) -> UInt64 {
+      UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
     }
+    words = (word(0), word(1))
   }
 
   /// - Parameter words: the digest as two big-endian words, in the order of the bytes.

@@ -11,8 +11,29 @@ extension RowTexts {
   package init(identifier: String, hints: FactHints, signedDate: Milliseconds) {
     self.init([
       identifier, hints.appTransactionID?.rawValue ?? "", hints.appAccountToken?.rawValue ?? "",
-      hints.previousChain?.rawValue ?? "", DecimalDigits.text(signedDate.rawValue),
+      hints.previousChain?.rawValue ?? "",
     ])
+    append(signedDate)
+  }
+
+  /// Adds an id of the row.
+  ///
+  /// - Parameter packed: as ``PackedIdentifier``; nil where there is none.
+  /// - Throws: ``StoreError/Code/corrupt`` for other bytes. Ids of more than 64 bytes, and whether an id
+  ///   that is no number and no UUID is valid UTF-8, are not looked at: no payload leaves these out.
+  package mutating func append(packed: UnsafeRawBufferPointer?) throws(StoreError) {
+    guard let packed else { return append("") }
+    guard !packed.isEmpty,
+      append(
+        upTo: PackedIdentifier.textLimit(of: packed), { PackedIdentifier.write(packed, to: $0) })
+    else { throw PackedIdentifier.unknownForm }
+  }
+
+  /// Adds the moment of the signature.
+  package mutating func append(_ signedDate: Milliseconds) {
+    _ = append(upTo: DecimalDigits.room) { output in
+      output.baseAddress.map { DecimalDigits.write(signedDate.rawValue, to: $0) }
+    }
   }
 }
 

@@ -41,12 +41,22 @@ final class PostgresRows: Sendable {
     _ row: Int, _ column: Int,
     _ body: (UnsafeRawBufferPointer?) throws(PostgresFailure) -> Outcome
   ) throws(PostgresFailure) -> Outcome {
-    guard try !isNull(row, column) else { return try body(nil) }
-    // Valid as long as the result, which this object owns.
-    let start = PQgetvalue(result, CInt(row), CInt(column))
-    let length = PQgetlength(result, CInt(row), CInt(column))
-    let outcome = try body(UnsafeRawBufferPointer(start: start, count: Int(length)))
-    return outcome
+    try withExtendedLifetime(self) { () throws(PostgresFailure) in
+      try body(unsafeBytes(row, column))
+    }
+  }
+
+  /// The bytes of a value, without a copy; nil for null. They are valid as long as this object.
+  func unsafeBytes(
+    _ row: Int, _ column: Int
+  ) throws(PostgresFailure) -> UnsafeRawBufferPointer? {
+    try check(row, column)
+    let (resultRow, resultColumn) = (CInt(row), CInt(column))
+    let length = PQgetlength(result, resultRow, resultColumn)
+    // Null has no bytes, so that only values without any need the question.
+    if length == 0, PQgetisnull(result, resultRow, resultColumn) == 1 { return nil }
+    let start = PQgetvalue(result, resultRow, resultColumn)
+    return UnsafeRawBufferPointer(start: start, count: Int(length))
   }
 
   /// The type of a column.
@@ -133,7 +143,7 @@ extension PostgresRows {
     return value
   }
 
-  private static var unexpectedNull: PostgresFailure {
+  static var unexpectedNull: PostgresFailure {
     PostgresFailure(.protocolViolation, "the result has a null instead of a value")
   }
 }

@@ -63,21 +63,20 @@ struct PostgresFoundCustomer {
     case .hintedChain:
       hintedChains.append(try chain(rows, row))
     case .fact:
-      let digest = try rows.digest(row, 13)
-      let texts = RowTexts(
-        identifier: try rows.unpacked(row, 15), hints: try rows.hints(row, 16),
-        signedDate: try rows.moment(row, 3))
+      let digest = try rows.digest(row, 5)
       facts.append(
         try PostgresStoredFact.decode(
           kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2), digest: digest,
-          payload: try vault.payload(of: try rows.data(row, 14), digest: digest, texts: texts),
+          payload: try vault.payload(
+            of: try rows.data(row, 6), digest: digest,
+            texts: try rows.rowTexts(row, 7, signedDate: 3)),
           scope: scope))
     case .factHistory:
-      guard let history = try rows.optionalData(row, 13) else { break }
-      let key = FactKey(kind: try rows.factKind(row, 1), identifier: try rows.unpacked(row, 14))
+      guard let history = try rows.optionalData(row, 5) else { break }
+      let key = FactKey(kind: try rows.factKind(row, 1), identifier: try rows.unpacked(row, 6))
       stored.add(try FactHistory(encoded: history), of: key)
     case .version:
-      guard let statement = StatementDigest(try rows.data(row, 13)) else {
+      guard let statement = StatementDigest(try rows.data(row, 5)) else {
         throw StoreError(.corrupt, "the digest of a stored version has another length")
       }
       let authority = try rows.authority(row, 2)
@@ -85,7 +84,7 @@ struct PostgresFoundCustomer {
         try PostgresStoredFact.decode(
           kind: try rows.factKind(row, 1), authority: authority, digest: statement.payloadDigest,
           payload: try vault.version(
-            of: try rows.data(row, 14), statement: statement, authority: authority),
+            of: try rows.data(row, 6), statement: statement, authority: authority),
           scope: scope),
         statement: statement)
     case .grant:
@@ -99,7 +98,7 @@ struct PostgresFoundCustomer {
   }
 
   private func chain(_ rows: PostgresRows, _ row: Int) throws(StoreError) -> Chain {
-    guard case .chain(let id) = try rows.linkTarget(row, 13) else {
+    guard case .chain(let id) = try rows.linkTarget(row, 5) else {
       throw StoreError(.corrupt, "a stored chain is of another kind")
     }
     let revision = try rows.number(row, 1)

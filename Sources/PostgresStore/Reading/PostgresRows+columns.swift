@@ -47,6 +47,14 @@ extension PostgresRows {
     }
   }
 
+  /// The bytes of a value, without a copy. They are valid as long as this object.
+  private func storedBytes(_ row: Int, _ column: Int) throws(StoreError) -> UnsafeRawBufferPointer {
+    try Self.reading { () throws(PostgresFailure) in
+      guard let bytes = try unsafeBytes(row, column) else { throw Self.unexpectedNull }
+      return bytes
+    }
+  }
+
   func moment(_ row: Int, _ column: Int) throws(StoreError) -> Milliseconds {
     Milliseconds(try number(row, column))
   }
@@ -65,7 +73,9 @@ extension PostgresRows {
 
   /// The text of a packed id (``PackedIdentifier``).
   func unpacked(_ row: Int, _ column: Int) throws(StoreError) -> String {
-    try PackedIdentifier.text(of: data(row, column))
+    try withExtendedLifetime(self) { () throws(StoreError) in
+      try PackedIdentifier.text(of: storedBytes(row, column))
+    }
   }
 
   func packedIdentifier<Kind>(_ row: Int, _ column: Int) throws(StoreError) -> Identifier<Kind> {
@@ -84,11 +94,13 @@ extension PostgresRows {
 
   /// - Throws: ``StoreError/Code/corrupt`` when the value does not have 16 bytes.
   func digest(_ row: Int, _ column: Int) throws(StoreError) -> PayloadDigest {
-    let bytes = try data(row, column)
-    guard bytes.count == PayloadDigest.length else {
-      throw StoreError(.corrupt, "a stored digest has \(bytes.count) bytes")
+    try withExtendedLifetime(self) { () throws(StoreError) in
+      let bytes = try storedBytes(row, column)
+      guard bytes.count == PayloadDigest.length else {
+        throw StoreError(.corrupt, "a stored digest has \(bytes.count) bytes")
+      }
+      return PayloadDigest(bytes)
     }
-    return PayloadDigest(bytes)
   }
 
   func optionalDigest(_ row: Int, _ column: Int) throws(StoreError) -> PayloadDigest? {
@@ -148,9 +160,25 @@ extension PostgresRows {
 
   /// - Parameter column: the first of the columns of ``Targets/rowTexts(of:)``.
   func rowTexts(_ row: Int, _ column: Int) throws(StoreError) -> RowTexts {
-    RowTexts(
-      identifier: try unpacked(row, column), hints: try hints(row, column + 1),
-      signedDate: try moment(row, column + 4))
+    try rowTexts(row, column, signedDate: column + 4)
+  }
+
+  /// - Parameters:
+  ///   - column: the first of four columns: packed id of the fact, app transaction, token, previous chain.
+  ///   - signedDate: the column of the moment of the signature.
+  func rowTexts(
+    _ row: Int, _ column: Int, signedDate: Int
+  ) throws(StoreError) -> RowTexts {
+    var texts = RowTexts()
+    try withExtendedLifetime(self) { () throws(StoreError) in
+      try texts.append(packed: storedBytes(row, column))
+      for hint in (column + 1)..<(column + 4) {
+        let bytes = try Self.reading { () throws(PostgresFailure) in try unsafeBytes(row, hint) }
+        try texts.append(packed: bytes)
+      }
+    }
+    texts.append(try moment(row, signedDate))
+    return texts
   }
 
   /// - Parameter column: the first of the event columns in `ReadStatements`.

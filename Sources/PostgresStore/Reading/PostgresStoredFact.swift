@@ -26,18 +26,17 @@ enum PostgresStoredFact {
     kind: FactKind, authority: FactAuthority, digest: PayloadDigest, payload: [UInt8],
     scope: AppScope
   ) throws(StoreError) -> Fact {
-    var fact: Fact
+    let fact: Fact
     do throws(PayloadError) {
       fact = try PayloadDecoder.fact(
-        kind: kind, payload: payload, digest: digest, bundleID: scope.bundleID)
+        kind: kind, payload: payload, digest: digest, bundleID: scope.bundleID,
+        authority: authority)
     } catch {
       throw StoreError(.corrupt, "a stored fact cannot be decoded")
     }
     guard fact.scope == scope else {
       throw StoreError(.corrupt, "a stored fact is of another app or environment")
     }
-    // The payload does not contain its authority; the decoder assumes a JWS.
-    fact.authority = authority
     return fact
   }
 

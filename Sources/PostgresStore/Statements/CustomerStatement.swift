@@ -3,8 +3,8 @@ import EntitlementDomain
 /// Reads a customer by a selector in one statement, and therefore on one snapshot.
 ///
 /// The rows are of several kinds, marked in the first column (``CustomerRowKind``). All kinds share
-/// one shape: the kind, four numbers, eight texts and six byte strings. ``CustomerRowKind`` documents
-/// the columns that each kind uses.
+/// one shape: the kind, four numbers and eight byte strings; texts are byte strings too, so that no row has
+/// columns for both. ``CustomerRowKind`` documents the columns that each kind uses.
 enum CustomerStatement: String, CaseIterable {
   case account
   case originalTransaction
@@ -22,7 +22,7 @@ enum CustomerStatement: String, CaseIterable {
     case history
   }
 
-  static let columns = 19
+  static let columns = 13
 
   init(_ selector: CustomerSelector) {
     switch selector {
@@ -315,7 +315,7 @@ enum CustomerStatement: String, CaseIterable {
     let columns =
       ["\(kind.rawValue)::bigint"]
       + padded(numbers.map { "\($0)::bigint" }, to: 4, "NULL::bigint")
-      + padded(texts, to: 8, "NULL::text") + padded(bytes, to: 6, "NULL::bytea")
+      + padded(texts.map { "textsend(\($0))" } + bytes, to: 8, "NULL::bytea")
     return "SELECT \(columns.joined(separator: ", ")) \(from)"
   }
 
@@ -325,7 +325,7 @@ enum CustomerStatement: String, CaseIterable {
 }
 
 /// The kind of a row of a ``CustomerStatement``, with the columns that it uses. Numbers begin at
-/// column 1, texts at column 5, bytes at column 13.
+/// column 1, texts or bytes at column 5.
 enum CustomerRowKind: Int64 {
   /// Numbers: revision, moment of the last change, 1 if deleted. Texts: id, account that it was
   /// merged into.

@@ -104,9 +104,9 @@ struct ReceiptFacts: ~Copyable {
     do throws(Refusal) {
       let digest = try digest(of: payload)
       do throws(PayloadError) {
-        var fact = try PayloadDecoder.fact(
-          kind: kind, payload: payload.bytes, digest: digest, bundleID: origin.bundleID)
-        fact.authority = authority
+        let fact = try PayloadDecoder.fact(
+          kind: kind, payload: payload.bytes, digest: digest, bundleID: origin.bundleID,
+          authority: authority)
         return .success(signed(fact, in: payload))
       } catch {
         throw Refusal(error, in: "receipt")
