@@ -309,8 +309,9 @@ package final class PayloadCompressor: Sendable {
     }
   }
 
-  /// The bytes that a frame claims to hold, so that a damaged length makes nobody allocate more than such a
-  /// frame could hold.
+  /// Checks the length that is stored with a frame before memory is allocated for it.
+  ///
+  /// - Throws: ``PayloadCompressionError/damaged`` when a frame of this size cannot hold so many bytes.
   private static func count(
     _ claimed: UInt32, of frame: ArraySlice<UInt8>
   ) throws(PayloadCompressionError) -> Int {

@@ -68,8 +68,8 @@ package struct RowTexts: Sendable {
     return true
   }
 
-  /// The texts by number, from 0; empty for those that are not left out. Only asked when a payload is
-  /// stored: what was not left out is not put back.
+  /// The texts in their order. A text that must stay in the payload is empty here. Needed to store a payload
+  /// only: reading puts back what the stored payload has a number for.
   private var usable: [ArraySlice<UInt8>] {
     (0..<count).map { number in
       guard Self.usableLengths.contains(Int(lengths[number])) else { return [] }

@@ -57,7 +57,7 @@ package final class PayloadVault: Sendable {
   /// The bytes to store of a fact that becomes a version, and loses the columns of its row.
   ///
   /// - Returns: the stored bytes as they are if they can be read without the row, or if they are damaged.
-  ///   In that case, reading the version gives the error.
+  ///   Reading a damaged version gives the error.
   /// - Throws: ``StoreError/Code/unknownDictionary``.
   package func versionForm(
     of fact: StoredFactPayload, with dictionary: PayloadDictionary? = nil
