@@ -65,10 +65,10 @@ struct GroupRankTests {
   // MARK: Upgrades
 
   @Test(
-    "R62: a purchase of another product inside a period replaces it, and a renewal does not",
+    "R62: another product that begins inside a period replaces it",
     arguments: [
-      ("PURCHASE", 10.0, true), ("RENEWAL", 10, false), (nil, 10, false), ("PURCHASE", 0, false),
-      ("PURCHASE", 30, false),
+      ("PURCHASE", 10.0, true), ("RENEWAL", 10, true), (nil, 10, true), ("PURCHASE", 0, false),
+      ("PURCHASE", 30, false), (nil, 30, false),
     ] as [(String?, Double, Bool)])
   func upgrade(reason: String?, start: Double, isReplaced: Bool) {
     let old = Given.period(1, from: 0)

@@ -87,8 +87,8 @@ struct SourceEndTests {
     #expect(decision.rule == 15)
     #expect(
       decision.sentence
-        == "Transaction t1 of pro.monthly is in force until 2026-01-10T00:00:00Z, when a period that "
-        + "does not confer it goes before it.")
+        == "Transaction t1 of pro.monthly is in force from 2026-01-01T00:00:00Z until "
+        + "2026-01-10T00:00:00Z, when another product replaces it.")
   }
 
   @Test("R31: a period in force is explained by itself, though its grace is known")

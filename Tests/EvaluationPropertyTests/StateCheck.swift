@@ -136,8 +136,11 @@ struct StateCheck {
     if standing.notices != standing.notices.sorted(by: { $0.rawValue < $1.rawValue }) {
       return "notices out of order"
     }
+    // Only who bought it can pay (R25).
+    let isOwn = standing.ownership != .familyShared && standing.ownership != .assigned
     let isPayable = standing.status == .grace || standing.status == .billingRetry
-    return (standing.callToAction == .fixBilling) == isPayable ? nil : "call to fix billing"
+    return (standing.callToAction == .fixBilling) == (isPayable && isOwn)
+      ? nil : "call to fix billing"
   }
 
   private var orderFault: String? {

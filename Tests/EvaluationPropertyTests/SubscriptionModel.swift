@@ -8,6 +8,20 @@ struct SubscriptionModel {
   let info: RenewalInfoFact?
   let catalog: Catalog
   let now: Milliseconds
+  /// R62: what replaced a period before it began.
+  private var replacedAhead: [TransactionID: TransactionFact] = [:]
+
+  init(
+    periods: [TransactionFact], info: RenewalInfoFact?, catalog: Catalog, now: Milliseconds
+  ) {
+    self.periods = periods
+    self.info = info
+    self.catalog = catalog
+    self.now = now
+    for period in periods.sorted(by: isChargedBefore) {
+      replacedAhead[period.transactionID] = replacement(ofCharge: period)
+    }
+  }
 
   struct Answer: Equatable {
     var transactionID: TransactionID
@@ -50,18 +64,85 @@ struct SubscriptionModel {
       ? min(period.purchaseDate, period.signedDate) : period.purchaseDate
   }
 
+  /// R62: whether the customer did not buy the period.
+  private func isRenewal(_ period: TransactionFact) -> Bool {
+    switch period.transactionReason {
+    case "RENEWAL": true
+    case "PURCHASE": false
+    default:
+      others(than: period).contains {
+        $0.purchaseDate < period.purchaseDate && end($0) == period.purchaseDate
+      }
+    }
+  }
+
+  /// R62: the order by start. A renewal that begins together with a purchase was charged before it, and
+  /// is judged after it.
+  private func isChargedBefore(_ left: TransactionFact, _ right: TransactionFact) -> Bool {
+    if left.purchaseDate != right.purchaseDate { return left.purchaseDate < right.purchaseDate }
+    if isRenewal(left) != isRenewal(right) { return isRenewal(right) }
+    return isLess(left, right)
+  }
+
+  /// R62: what took the place of a period before it began. All that are before it are judged.
+  private func replacement(ofCharge period: TransactionFact) -> TransactionFact? {
+    if period.transactionReason == "PURCHASE" { return nil }
+    let earlier = periods.filter {
+      isChargedBefore($0, period) && replacedAhead[$0.transactionID] == nil
+    }
+    let lastBegun = periods.filter {
+      $0.productID == info?.productID && $0.purchaseDate <= info?.signedDate ?? 0
+    }.map(\.purchaseDate).max()
+    if let info, let named = info.productID, period.purchaseDate <= info.signedDate,
+      info.signedDate < end(period), let lastBegun, lastBegun <= period.purchaseDate
+    {
+      if named == period.productID { return nil }
+      let present = earlier.filter {
+        $0.productID == named && end($0) > period.purchaseDate
+      }
+      if info.signedDate > period.purchaseDate.advanced(by: 5_000),
+        let last = present.max(by: { left, right in
+          end(left) == end(right) ? isChargedBefore(left, right) : end(left) < end(right)
+        })
+      {
+        return last
+      }
+    }
+    guard isRenewal(period),
+      let bought = earlier.filter({ !isRenewal($0) }).max(by: isChargedBefore),
+      bought.productID != period.productID, end(bought) > period.purchaseDate
+    else { return nil }
+    let (length, isEndless) = end(period).rawValue.subtractingReportingOverflow(
+      period.purchaseDate.rawValue)
+    let lead = isEndless ? Milliseconds.dayLength : min(Milliseconds.dayLength, max(0, length / 2))
+    let hasSuccessor = others(than: period).contains {
+      $0.productID != period.productID && period.purchaseDate < $0.purchaseDate
+        && $0.purchaseDate <= end(period)
+    }
+    let isAhead =
+      period.purchaseDate <= bought.purchaseDate.advanced(by: lead)
+      || period.isUpgraded && !hasSuccessor
+    return isAhead ? bought : nil
+  }
+
   /// R17, R62: the start of the period that replaced this one.
   private func replacedAt(_ period: TransactionFact) -> Milliseconds? {
-    others(than: period).filter { next in
-      if next.productID == period.productID { return false }
-      let isInside = period.purchaseDate < next.purchaseDate && next.purchaseDate < end(period)
-      if isInside, next.transactionReason == "PURCHASE" { return true }
+    if let replacement = replacedAhead[period.transactionID] { return replacement.purchaseDate }
+    return others(than: period).filter { next in
+      if next.productID == period.productID || replacedAhead[next.transactionID] != nil {
+        return false
+      }
+      if period.purchaseDate < next.purchaseDate, next.purchaseDate < end(period) { return true }
       guard period.isUpgraded, period.purchaseDate <= next.purchaseDate,
         next.purchaseDate <= end(period)
       else { return false }
       // Of two upgraded periods that begin together, one stays.
       return !(next.purchaseDate == period.purchaseDate && next.isUpgraded && isLess(next, period))
     }.map(\.purchaseDate).min()
+  }
+
+  private func isReplacedBeforeStart(_ period: TransactionFact) -> Bool {
+    replacedAt(period).map { $0 <= period.purchaseDate } ?? false
   }
 
   /// R15–R17.
@@ -143,6 +224,7 @@ struct SubscriptionModel {
     }
     let between = periods.filter {
       subject.purchaseDate < $0.purchaseDate && $0.purchaseDate <= period.purchaseDate
+        && !isReplacedBeforeStart($0)
     }
     if between.contains(where: { $0.productID != subject.productID }) { return false }
     return between.allSatisfy { next in
@@ -190,7 +272,8 @@ struct SubscriptionModel {
       return
     }
     if isRevoked(period) {
-      answer.status = .revoked
+      answer.status = period.isUpgraded ? .replaced : .revoked
+      if isSuccessorMissing { answer.notices.insert(.successorMissing) }
       let isFirst = !periods.contains { $0.purchaseDate < period.purchaseDate }
       if isFirst, period.transactionReason == "RENEWAL" {
         answer.notices.insert(.predecessorMissing)
@@ -252,7 +335,9 @@ struct SubscriptionModel {
   private func latest(after period: TransactionFact, _ answer: Answer) -> TransactionFact {
     guard answer.status == .active else { return period }
     var latest = period
-    let ahead = periods.filter { accessStart($0) > now && !isRevoked($0) }
+    let ahead = periods.filter {
+      accessStart($0) > now && !isRevoked($0) && !isReplacedBeforeStart($0)
+    }
     for next in ahead.sorted(by: isBefore)
     where next.purchaseDate <= end(latest) && end(next) > end(latest) {
       latest = next

@@ -58,7 +58,11 @@ struct SubscriptionModelTests {
       return items.flatMap { item, periods -> [TransactionFact] in
         if item.isEmpty { return periods }
         let last = periods.max {
-          $0.precedence == $1.precedence
+          // A revocation stands, and of two the earlier one.
+          let left = $0.revocationDate ?? Milliseconds(.max)
+          let right = $1.revocationDate ?? Milliseconds(.max)
+          if left != right { return left > right }
+          return $0.precedence == $1.precedence
             ? $0.transactionID < $1.transactionID : $0.precedence < $1.precedence
         }
         return [last].compactMap { $0 }

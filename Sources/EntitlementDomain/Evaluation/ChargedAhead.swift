@@ -28,7 +28,7 @@ struct ChargedAhead {
 
   init(of chain: SubscriptionChain, after period: Period, at now: Milliseconds) {
     fact = period.fact
-    var coming = chain.periods.filter { $0.accessStart > now && !$0.isRevoked(at: now) }
+    var coming = chain.periods.filter { $0.isCharged(aheadOf: now) }
     coming.sort { ($0.start, $0.end) < ($1.start, $1.end) }
     func leaves(_ rank: Int) -> Milliseconds {
       coming[rank].revocationDate.map { min($0, coming[rank].accessStart) }

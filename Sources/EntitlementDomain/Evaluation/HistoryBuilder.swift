@@ -18,6 +18,8 @@ struct HistoryBuilder: ~Copyable {
   private var lineItems: DuplicateDetector
   private var periods: [(chain: Int, period: Period)] = []
   private var purchases: [(product: Int, window: OneTimePurchases.Window)] = []
+  /// Whether a purchase may have several transactions (R6): one of them has not the id of the chain.
+  private var mayRepeatPurchases = false
   /// By chain number: the positions of transactions that another transaction of the same line item
   /// supersedes (R6).
   private var repeats: [Int: [Int]] = [:]
@@ -99,6 +101,7 @@ struct HistoryBuilder: ~Copyable {
       let window = OneTimePurchases.Window(
         of: period, kind: kind, duration: products[period.product].duration)
       purchases.append((period.product, window))
+      if transaction.idHash != transaction.chainHash { mayRepeatPurchases = true }
     } else {
       periods.append((chainNumber(of: transaction, in: facts), period))
       if let hash = transaction.lineItemHash { lineItems.insert(hash: hash) }
@@ -130,8 +133,8 @@ struct HistoryBuilder: ~Copyable {
     return chainFacts.count - 1
   }
 
-  /// Merges the transactions of a chain that have the same non-empty line item. They are one
-  /// period, and the transaction that was signed later stands (R6).
+  /// Merges the transactions of a chain that have the same non-empty line item. They are one period
+  /// (R6).
   private mutating func mergeDuplicateLineItems(of facts: [Fact]) {
     let table = FactTable(facts: facts, products: [])
     var numbers = IdentifierInterner<WebOrderLineItemKind>()
@@ -151,9 +154,9 @@ struct HistoryBuilder: ~Copyable {
         continue
       }
       let known = standing[standingIndices[number]].period
-      let isLater = table.isSignedEarlier(known.fact, period.fact)
-      if isLater { standing[standingIndices[number]].period = period }
-      repeats[chain, default: []].append(isLater ? known.fact : period.fact)
+      let isReplaced = table.isOutranked(known.fact, by: period.fact)
+      if isReplaced { standing[standingIndices[number]].period = period }
+      repeats[chain, default: []].append(isReplaced ? known.fact : period.fact)
     }
     periods = standing
   }
@@ -205,7 +208,7 @@ struct HistoryBuilder: ~Copyable {
       // Most chains have one product, so no period can replace another.
       if range.contains(where: { ordered[$0].product != product }) {
         slots.number(&ordered, in: range, productCount: products.count)
-        Replacements.mark(&ordered, in: range)
+        Replacements.mark(&ordered, in: range, renewal: renewals[number])
         // The slots have the order of the first occurrences.
         for index in range
         where ordered[index].productInChain == productsOfChains.count - firstProduct {
@@ -301,7 +304,9 @@ struct HistoryBuilder: ~Copyable {
       // Moved, as they are sorted in place.
       var windows: [OneTimePurchases.Window] = []
       swap(&windows, &byProduct[product])
-      ordered.append(OneTimePurchases(product: product, windows: windows, in: table))
+      ordered.append(
+        OneTimePurchases(
+          product: product, windows: windows, mayRepeat: mayRepeatPurchases, in: table))
     }
     return ordered
   }

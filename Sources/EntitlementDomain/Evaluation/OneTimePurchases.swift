@@ -5,6 +5,8 @@ struct OneTimePurchases {
   let product: Int
   /// At least one window, sorted by purchase date, then transaction id.
   let windows: [Window]
+  /// The positions of transactions that are another transaction of a purchase (R6).
+  let repeats: [Int]
   /// Whether purchases with an end follow each other (R13).
   let isStacking: Bool
 
@@ -14,7 +16,9 @@ struct OneTimePurchases {
     /// The position of the transaction in ``FactTable/facts``.
     let fact: Int
     let kind: OneTimeKind
-    let purchaseDate: Milliseconds
+    /// When the product was bought: `originalPurchaseDate`, if that is earlier than `purchaseDate`.
+    let boughtAt: Milliseconds
+    var purchaseDate: Milliseconds
     let revocationDate: Milliseconds?
     var start: Milliseconds
     /// Nil when the purchase has no end.
@@ -50,10 +54,13 @@ struct OneTimePurchases {
     }
   }
 
-  /// - Parameter windows: in any order.
-  init(product: Int, windows: consuming [Window], in table: FactTable) {
+  /// - Parameters:
+  ///   - windows: in any order.
+  ///   - mayRepeat: whether two transactions may be of one purchase.
+  init(product: Int, windows: consuming [Window], mayRepeat: Bool, in table: FactTable) {
     self.product = product
     let duration = table.products[product].duration
+    repeats = mayRepeat ? Self.merge(&windows, duration: duration, in: table) : []
     windows.sort { left, right in
       left.purchaseDate == right.purchaseDate
         ? table.hasLesserID(left.fact, right.fact) : left.purchaseDate < right.purchaseDate
@@ -61,6 +68,33 @@ struct OneTimePurchases {
     isStacking = duration != nil && table.products[product].isStacking
     if let duration, isStacking { Self.stack(&windows, duration: duration) }
     self.windows = windows
+  }
+
+  /// Merges the transactions of one purchase: those with the same original id and moment (R6).
+  ///
+  /// - Returns: the positions of the transactions that are set aside.
+  private static func merge(
+    _ windows: inout [Window], duration: CalendarDuration?, in table: FactTable
+  ) -> [Int] {
+    var numbers = IdentifierInterner<ChainKind>()
+    var purchases: [Window] = []
+    var repeats: [Int] = []
+    for window in windows {
+      let number = numbers.number(
+        of: table.transaction(window.fact).originalTransactionID,
+        qualifier: Int(truncatingIfNeeded: window.boughtAt.rawValue))
+      if number == purchases.count {
+        purchases.append(window)
+        continue
+      }
+      let known = purchases[number]
+      let isReplaced = table.isOutranked(known.fact, by: window.fact)
+      repeats.append(isReplaced ? known.fact : window.fact)
+      purchases[number] = (isReplaced ? window : known)
+        .moved(to: min(known.purchaseDate, window.purchaseDate), duration: duration)
+    }
+    windows = purchases
+    return repeats
   }
 
   /// Moves the start of each overlapping purchase to the end of the one before it (R13).
@@ -99,10 +133,13 @@ struct OneTimePurchases {
   ) -> Standing {
     let status = window.outcome(at: now).status
     let isOver = status == .expired || status == .revoked
+    // There is nothing to win back of a consumable that never conferred anything.
+    let callsBack = isOver && window.statusWithoutSpan != .consumed
     return Standing.of(
       table.facts[window.fact], status, isActive: status == .active, type: window.kind.type,
       start: window.start, end: window.end, reason: status == .expired ? .ended : nil,
-      Standing.Outlook(callToAction: isOver ? .winBack : .none), firstPurchaseAt: firstPurchaseAt,
+      Standing.Outlook(callToAction: callsBack ? .winBack : .none),
+      firstPurchaseAt: firstPurchaseAt,
       notices: notices(of: window, in: table), at: now)
   }
 
@@ -154,8 +191,21 @@ extension OneTimePurchases.Window {
   ///   - duration: the product's duration in the catalog.
   init(of period: Period, kind: OneTimeKind, duration: CalendarDuration?) {
     self.init(
-      fact: period.fact, kind: kind, purchaseDate: period.start,
+      fact: period.fact, kind: kind, boughtAt: period.firstPurchaseAt, purchaseDate: period.start,
       revocationDate: period.revocationDate, start: period.start, rule: 11)
+    setSpan(duration)
+  }
+
+  /// The same purchase, with another purchase date.
+  fileprivate func moved(to date: Milliseconds, duration: CalendarDuration?) -> Self {
+    var window = self
+    window.purchaseDate = date
+    window.start = date
+    window.setSpan(duration)
+    return window
+  }
+
+  private mutating func setSpan(_ duration: CalendarDuration?) {
     switch kind {
     case .nonConsumable:
       break

@@ -17,8 +17,9 @@ struct Period {
   /// the period before it is not known (R60).
   var accessStart: Milliseconds
   let revocationDate: Milliseconds?
-  /// The start of the successor that replaced the period before its end; nil when there is none, or
-  /// when it is not known (R17).
+  /// The start of the period of another product that replaced this one before its end; nil when there
+  /// is none, or when it is not known (R17). A renewal that was charged before the purchase that replaced
+  /// it has one before its start (R62).
   var replacedAt: Milliseconds?
   let hasEnd: Bool
   let isUpgraded: Bool
@@ -58,6 +59,14 @@ struct Period {
     replacedAt.map { $0 <= now } ?? false
   }
 
+  /// Whether the period was charged and has not begun. One that never will is none (R62).
+  func isCharged(aheadOf now: Milliseconds) -> Bool {
+    accessStart > now && !isRevoked(at: now) && !isReplacedBeforeStart
+  }
+
+  /// Whether another product has the period's place from its start on (R62).
+  var isReplacedBeforeStart: Bool { replacedAt.map { $0 <= start } ?? false }
+
   /// Whether the period gives access (R15).
   func isInForce(at now: Milliseconds) -> Bool {
     accessStart <= now && now < accessEnd
@@ -85,6 +94,14 @@ extension FactTable {
     let leftEnd = max(left.accessEnd, left.accessStart)
     let rightEnd = max(right.accessEnd, right.accessStart)
     return leftEnd == rightEnd ? isEarlier(left, right) : leftEnd < rightEnd
+  }
+
+  /// Whether the second of two transactions of one purchase stands (R6): one that is revoked, of two the
+  /// one that was revoked first, else the one with the greater precedence.
+  func isOutranked(_ left: Int, by right: Int) -> Bool {
+    let leftDate = transaction(left).revocationDate ?? Milliseconds(.max)
+    let rightDate = transaction(right).revocationDate ?? Milliseconds(.max)
+    return leftDate == rightDate ? isSignedEarlier(left, right) : rightDate < leftDate
   }
 
   /// Compares the precedence of two transactions, given their positions; ties are decided by the

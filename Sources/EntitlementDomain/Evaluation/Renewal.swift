@@ -94,7 +94,7 @@ struct Renewal {
     of subject: Period, in periods: ArraySlice<Period>
   ) -> Milliseconds? {
     guard periods.contains(where: { $0.start > subject.start }) else { return subject.start }
-    var later = periods.filter { $0.start > subject.start }
+    var later = periods.filter { $0.start > subject.start && !$0.isReplacedBeforeStart }
     later.sort { ($0.start, $0.end) < ($1.start, $1.end) }
     var end = subject.end
     for period in later {
@@ -155,7 +155,7 @@ struct Renewal {
 
 extension Period {
   /// How long before its end Apple may begin to charge its renewal, in milliseconds (R56).
-  fileprivate var chargeLead: Int64 {
+  var chargeLead: Int64 {
     let (length, overflow) = end.rawValue.subtractingReportingOverflow(start.rawValue)
     return overflow ? Renewal.chargeLead : min(Renewal.chargeLead, max(0, length / 2))
   }

@@ -1,68 +1,169 @@
-/// Finds the successor of each upgraded period: the next purchase of another product in the chain
-/// (R17).
+/// Finds the periods of a chain that another product replaced, and when (R17, R62).
 ///
-/// The notification of an upgrade contains only the new transaction. Until the old transaction
-/// arrives again with `isUpgraded`, a purchase (not a renewal) of another product within a period
-/// indicates the upgrade, because upgrades take effect immediately (R62).
+/// All products of a chain are of one group, and one of them is the current one: the last that was bought.
+/// So a period is replaced where one of another product begins inside it. The exception is a renewal that
+/// was charged before the other product was bought: it is itself replaced before it begins.
 struct Replacements {
-  /// Sorted by start. Periods with the same start keep the order of their ends (R18).
-  private let all: PeriodsByStart
-  private let purchases: PeriodsByStart
+  /// The periods that were not replaced before they began, sorted by start. Periods with the same start
+  /// keep the order of their ends (R18).
+  private let standing: PeriodsByStart
   private let notUpgraded: PeriodsByStart
 
-  /// - Parameter chain: the positions of the periods of one chain.
-  static func mark(_ periods: inout [Period], in chain: Range<Int>) {
-    guard mayReplace(periods, in: chain) else { return }
-    let replacements = Replacements(periods, in: chain)
-    for (rank, index) in replacements.all.indices.enumerated() {
+  /// - Parameters:
+  ///   - chain: the positions of the periods of one chain, which has several products.
+  ///   - renewal: the renewal info of the chain.
+  static func mark(_ periods: inout [Period], in chain: Range<Int>, renewal: Renewal?) {
+    let sorted = chain.sorted { left, right in
+      let (leftStart, rightStart) = (periods[left].start, periods[right].start)
+      return leftStart == rightStart ? left < right : leftStart < rightStart
+    }
+    guard mayReplace(periods, sorted) else { return }
+    ReplacedRenewals.mark(&periods, in: chain, sorted, renewal: renewal)
+    let standing = sorted.filter { periods[$0].replacedAt == nil }
+    let replacements = Replacements(standing, of: periods)
+    for (rank, index) in standing.enumerated() {
       periods[index].replacedAt = replacements.start(
         ofSuccessorOf: periods[index], rank: rank, in: periods)
     }
   }
 
-  /// Whether a period was upgraded, or something was bought after the first period began. Most chains
-  /// were only renewed.
-  private static func mayReplace(_ periods: [Period], in chain: Range<Int>) -> Bool {
-    var first = periods[chain.lowerBound].start
-    var lastPurchase: Milliseconds?
-    for index in chain {
+  /// Whether a period was upgraded, or begins before all earlier ones have ended. Most chains were only
+  /// renewed, even if as another product.
+  private static func mayReplace(_ periods: [Period], _ sorted: [Int]) -> Bool {
+    var end = periods[sorted[0]].start
+    for index in sorted {
       let period = periods[index]
-      if period.isUpgraded { return true }
-      first = min(first, period.start)
-      if period.isPurchase { lastPurchase = max(lastPurchase ?? period.start, period.start) }
+      if period.isUpgraded || period.start < end { return true }
+      end = max(end, period.end)
     }
-    return lastPurchase.map { $0 > first } ?? false
+    return false
   }
 
-  private init(_ periods: [Period], in chain: Range<Int>) {
-    let sorted = chain.sorted { left, right in
-      let (leftStart, rightStart) = (periods[left].start, periods[right].start)
-      return leftStart == rightStart ? left < right : leftStart < rightStart
-    }
-    all = PeriodsByStart(sorted, of: periods)
-    purchases = PeriodsByStart(sorted.filter { periods[$0].isPurchase }, of: periods)
-    let hasUpgraded = periods[chain].contains { $0.isUpgraded }
+  private init(_ standing: [Int], of periods: [Period]) {
+    self.standing = PeriodsByStart(standing, of: periods)
+    let hasUpgraded = standing.contains { periods[$0].isUpgraded }
     notUpgraded = PeriodsByStart(
-      hasUpgraded ? sorted.filter { !periods[$0].isUpgraded } : [], of: periods)
+      hasUpgraded ? standing.filter { !periods[$0].isUpgraded } : [], of: periods)
   }
 
-  /// - Parameter rank: the position of the period in ``all``.
+  /// - Parameter rank: the position of the period in ``standing``.
   private func start(ofSuccessorOf period: Period, rank: Int, in periods: [Period])
     -> Milliseconds?
   {
     guard period.isUpgraded else {
-      let first = purchases.firstRank(after: period.start, in: periods)
-      let successor = purchases.start(from: first, otherThan: period.product, in: periods)
+      let first = standing.firstRank(after: period.start, in: periods)
+      let successor = standing.start(from: first, otherThan: period.product, in: periods)
       return successor.flatMap { $0 < period.end ? $0 : nil }
     }
     // Of two upgraded periods with the same start, only the earlier one is replaced. Otherwise each
     // would replace the other, and no period would be left to decide the chain.
-    let later = all.start(from: rank, otherThan: period.product, in: periods)
+    let later = standing.start(from: rank, otherThan: period.product, in: periods)
     let first = notUpgraded.firstRank(from: period.start, in: periods)
     let other = notUpgraded.start(from: first, otherThan: period.product, in: periods)
     let successor = min(later ?? Milliseconds(.max), other ?? Milliseconds(.max))
     return later == nil && other == nil || successor > period.end ? nil : successor
   }
+}
+
+/// Finds the periods that another product replaced before they began (R62): renewals that were charged
+/// ahead of an upgrade, and periods without a reason during which Apple named another product.
+private struct ReplacedRenewals {
+  private let all: PeriodsByStart
+  private let renewal: Renewal?
+  /// The start of the last period of the product that the renewal info names, of those that had begun
+  /// when it was signed.
+  private let lastNamed: Milliseconds?
+  /// The last purchase so far.
+  private var purchase: Period?
+  /// The period of the product that the renewal info names that ends last, of those so far.
+  private var named: Period?
+
+  /// - Parameters:
+  ///   - chain: the positions of the periods of one chain, sorted by ``FactTable/isEarlier(_:_:)``.
+  ///   - sorted: the same by start.
+  static func mark(
+    _ periods: inout [Period], in chain: Range<Int>, _ sorted: [Int], renewal: Renewal?
+  ) {
+    let renewals = chain.map { isRenewal(periods[$0], in: periods, of: chain) }
+    func isRenewed(_ index: Int) -> Bool { renewals[index - chain.lowerBound] }
+    // A renewal that begins together with a purchase was charged before.
+    let ordered = sorted.sorted { left, right in
+      let (leftStart, rightStart) = (periods[left].start, periods[right].start)
+      if leftStart != rightStart { return leftStart < rightStart }
+      return isRenewed(left) == isRenewed(right) ? left < right : isRenewed(right)
+    }
+    var search = ReplacedRenewals(periods, sorted, renewal: renewal)
+    for index in ordered {
+      periods[index].replacedAt = search.replacement(
+        of: periods[index], isRenewal: isRenewed(index), in: periods)
+      if periods[index].replacedAt == nil {
+        search.add(periods[index], isRenewal: isRenewed(index))
+      }
+    }
+  }
+
+  private init(_ periods: [Period], _ sorted: [Int], renewal: Renewal?) {
+    all = PeriodsByStart(sorted, of: periods)
+    self.renewal = renewal
+    lastNamed = renewal.flatMap { renewal in
+      sorted.last {
+        periods[$0].product == renewal.product && periods[$0].start <= renewal.signedDate
+      }.map { periods[$0].start }
+    }
+  }
+
+  /// Whether the customer did not buy the period: Apple says that it is a renewal, or gives no reason and
+  /// the period begins where an earlier one of the chain ends.
+  private static func isRenewal(
+    _ period: Period, in periods: [Period], of chain: Range<Int>
+  ) -> Bool {
+    if period.isRenewal || period.isPurchase { return period.isRenewal }
+    var (low, high) = (chain.lowerBound, chain.upperBound)
+    while low < high {
+      let middle = (low + high) / 2
+      if periods[middle].end < period.start { low = middle + 1 } else { high = middle }
+    }
+    // Of the periods with one end, the first begins first.
+    return low < chain.upperBound && periods[low].end == period.start
+      && periods[low].start < period.start
+  }
+
+  private mutating func add(_ period: Period, isRenewal: Bool) {
+    if !isRenewal { purchase = period }
+    if period.product == renewal?.product, named.map({ $0.end <= period.end }) ?? true {
+      named = period
+    }
+  }
+
+  /// The start of the period that replaced this one before it began; nil if none did.
+  private func replacement(of period: Period, isRenewal: Bool, in periods: [Period])
+    -> Milliseconds?
+  {
+    if period.isPurchase { return nil }
+    if let renewal, period.contains(renewal.signedDate), let lastNamed, lastNamed <= period.start {
+      // Apple said during the period which product is the current one.
+      if renewal.product == period.product { return nil }
+      let isSigned = renewal.signedDate > period.start.advanced(by: Renewal.signingTolerance)
+      if isSigned, let named, named.end > period.start { return named.start }
+    }
+    guard isRenewal, let purchase, purchase.product != period.product,
+      purchase.end > period.start,
+      period.start <= purchase.start.advanced(by: period.chargeLead)
+        || isUpgradedWithoutLaterSuccessor(period, in: periods)
+    else { return nil }
+    return purchase.start
+  }
+
+  private func isUpgradedWithoutLaterSuccessor(_ period: Period, in periods: [Period]) -> Bool {
+    guard period.isUpgraded else { return false }
+    let first = all.firstRank(after: period.start, in: periods)
+    let successor = all.start(from: first, otherThan: period.product, in: periods)
+    return successor.map { $0 > period.end } ?? true
+  }
+}
+
+extension Period {
+  fileprivate func contains(_ moment: Milliseconds) -> Bool { start <= moment && moment < end }
 }
 
 /// Some periods of a chain, sorted by start, to find the next one of another product.

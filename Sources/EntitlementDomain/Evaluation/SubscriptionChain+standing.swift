@@ -257,6 +257,18 @@ extension Standing {
       winBackOfferIDs: outlook.winBackOfferIDs, ownership: transaction.ownership,
       storefront: transaction.storefront, revocation: revocation,
       commitment: transaction.commitment, firstPurchaseAt: firstPurchaseAt,
-      callToAction: outlook.callToAction, notices: notices)
+      callToAction: transaction.ownership?.isOfAnother == true
+        ? outlook.callToAction.withoutPaying : outlook.callToAction,
+      notices: notices)
+  }
+}
+
+extension CallToAction {
+  /// The call to a customer who did not buy the subscription and cannot manage it (R25).
+  fileprivate var withoutPaying: CallToAction {
+    switch self {
+    case .fixBilling, .consentToPrice, .keepSubscription: .none
+    case .winBack, .merchandise, .none: self
+    }
   }
 }

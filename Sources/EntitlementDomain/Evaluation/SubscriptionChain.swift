@@ -4,7 +4,7 @@ final class SubscriptionChain {
   /// At least one period, sorted by ``FactTable/isEarlier(_:_:)``.
   let periods: ArraySlice<Period>
   let renewal: Renewal?
-  /// The positions of transactions that are superseded versions of a period (R6).
+  /// The positions of transactions that are another transaction of a period (R6).
   let repeats: [Int]
   /// The earliest known purchase of the chain.
   let firstPurchaseAt: Milliseconds
@@ -60,7 +60,7 @@ final class SubscriptionChain {
 
   /// The later periods that were already charged and follow this one without a gap, in order (R18).
   func chargedAhead(of period: Period, at now: Milliseconds) -> [Period] {
-    var ahead = periods.filter { $0.accessStart > now && !$0.isRevoked(at: now) }
+    var ahead = periods.filter { $0.isCharged(aheadOf: now) }
     if ahead.isEmpty { return [] }
     ahead.sort { ($0.start, $0.end) < ($1.start, $1.end) }
     var end = period.end
@@ -101,7 +101,9 @@ final class SubscriptionChain {
     if period.accessStart > now { return Outcome(.upcoming, 15) }
     if period.isInForce(at: now) { return outcomeInForce(of: period, at: now) }
     if period.isRevoked(at: now) {
-      var outcome = Outcome(.revoked, 16)
+      // What an upgrade took back is not a refund (R17).
+      var outcome = period.isUpgraded ? Outcome(.replaced, 17) : Outcome(.revoked, 16)
+      if period.isSuccessorMissing { outcome.notices.insert(.successorMissing) }
       if period.isFirstKnownRenewal { outcome.notices.insert(.predecessorMissing) }
       return outcome
     }
@@ -166,9 +168,11 @@ final class SubscriptionChain {
 
   /// The outcome of a period that does not decide its chain, because another product followed it.
   func outcomeOfFollowed(_ period: Period, at now: Milliseconds) -> Outcome {
-    if period.accessStart > now { return Outcome(.upcoming, 15) }
-    if period.isRevoked(at: now) { return Outcome(.revoked, 16) }
-    return Outcome(.replaced, period.isReplaced(at: now) ? 17 : 18)
+    let isReplaced = period.isReplaced(at: now)
+    if period.accessStart > now, !isReplaced { return Outcome(.upcoming, 15) }
+    // What an upgrade took back is not a refund (R17).
+    if period.isRevoked(at: now), !period.isUpgraded { return Outcome(.revoked, 16) }
+    return Outcome(.replaced, isReplaced ? 17 : 18)
   }
 
   // MARK: Access

@@ -119,6 +119,8 @@ struct NewFacts {
       return [
         Decision(17, "The transaction that replaced \(id) tells how access goes on."), end,
       ]
+    case .replaced:
+      return [Decision(17, "The transaction that replaced \(id) tells how access goes on.")]
     case .active, .grace:
       return [Decision(18, "A renewal of chain \(chain) extends it."), end]
     case .billingRetry:
@@ -130,7 +132,7 @@ struct NewFacts {
         Decision(16, "If the refund of transaction \(id) is reversed, its time counts again.")
       ]
     case .upcoming: return [end]
-    case .expired, .revoked, .replaced, .consumed, .undetermined: return []
+    case .expired, .revoked, .consumed, .undetermined: return []
     }
   }
 

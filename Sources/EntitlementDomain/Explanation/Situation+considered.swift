@@ -13,8 +13,8 @@ struct ConsideredPart {
   /// What the sentence of a transaction is about.
   enum Role {
     case period(index: Int, chain: Int)
-    /// A superseded version of a period (R6).
-    case superseded(chain: Int)
+    /// Another transaction of a period or purchase (R6).
+    case repeated
     case window(index: Int, of: Int)
     case unnamedProduct(Int)
     /// The part is no transaction.
@@ -53,6 +53,7 @@ extension Situation {
             part: .transaction(fact: window.fact), role: .window(index: index, of: position),
             moment: window.purchaseDate))
       }
+      parts += repeats(purchases.repeats)
     }
     for position in history.grants.indices
     where history.grants[position].entitlementID == entitlement {
@@ -70,7 +71,15 @@ extension Situation {
     return parts
   }
 
-  /// The parts of a chain: its periods, the superseded transactions, and the renewal info.
+  private func repeats(_ facts: [Int]) -> [ConsideredPart] {
+    facts.map { fact in
+      ConsideredPart(
+        part: .transaction(fact: fact), role: .repeated,
+        moment: table.transaction(fact).purchaseDate)
+    }
+  }
+
+  /// The parts of a chain: its periods, the repeated transactions, and the renewal info.
   func consideredParts(ofChain position: Int) -> [ConsideredPart] {
     let chain = history.chains[position]
     var parts = chain.periods.indices.map { index in
@@ -78,12 +87,7 @@ extension Situation {
         part: .transaction(fact: chain.periods[index].fact),
         role: .period(index: index, chain: position), moment: chain.periods[index].start)
     }
-    for fact in chain.repeats {
-      parts.append(
-        ConsideredPart(
-          part: .transaction(fact: fact), role: .superseded(chain: position),
-          moment: table.transaction(fact).purchaseDate))
-    }
+    parts += repeats(chain.repeats)
     if let renewal = chain.renewal {
       parts.append(
         ConsideredPart(part: .renewal(chain: position), moment: renewal.signedDate))
@@ -242,11 +246,12 @@ extension Situation {
       return fact == verdicts[chain].period.fact
         ? decision(onChain: chain, for: entitlement)
         : statement(on: history.chains[chain].periods[index], of: chain, for: entitlement)
-    case .superseded(let chain):
+    case .repeated:
+      let chain = table.transaction(fact).originalTransactionID
       return Decision(
         6,
-        "\(table.subject(fact)) is another version of a period of chain "
-          + "\(history.chains[chain].id.name), of the same line item, and a later one stands: set aside."
+        "\(table.subject(fact)) is of a purchase of chain \(chain.name) that has another transaction, "
+          + "which stands: set aside."
       ).withAuthority(table.transaction(fact).authority)
     case .window(let index, let position):
       return decision(onWindow: index, of: position)

@@ -106,10 +106,12 @@ extension Situation {
         "\(subject) ended at \(period.end.rfc3339); its renewal is overdue, with leeway until "
           + "\(period.end.advanced(by: history.renewalLeeway).rfc3339)\(unnamed).")
     default:
+      let successor =
+        period.replacedAt == period.accessEnd ? ", when another product replaces it" : ""
       return Decision(
         outcome.rule,
         "\(subject) is in force from \(period.start.rfc3339) until "
-          + "\(period.accessEnd.rfc3339)\(unnamed).")
+          + "\(period.accessEnd.rfc3339)\(successor)\(unnamed).")
     }
   }
 
@@ -134,12 +136,24 @@ extension Situation {
   }
 
   private func replaced(_ period: Period, rule: Rule, subject: String) -> Decision {
-    guard rule == 17, let replacedAt = period.replacedAt else {
+    guard rule == 17 else {
       return Decision(
         rule, "\(subject) ran until \(period.accessEnd.rfc3339); another product decides its chain."
       )
     }
-    return Decision(17, "\(subject) was replaced by another product at \(replacedAt.rfc3339).")
+    guard let replacedAt = period.replacedAt else {
+      return Decision(
+        17,
+        "\(subject) was upgraded, and what was left of it was taken back at "
+          + "\(period.accessEnd.rfc3339); what replaced it is not known.")
+    }
+    guard period.isReplacedBeforeStart else {
+      return Decision(17, "\(subject) was replaced by another product at \(replacedAt.rfc3339).")
+    }
+    return Decision(
+      62,
+      "\(subject) was charged ahead; another product replaced it at \(replacedAt.rfc3339), before it "
+        + "began at \(period.start.rfc3339).")
   }
 
   /// The decision on a revocation (R16).
@@ -169,12 +183,15 @@ extension Situation {
     on period: Period, of position: Int, for entitlement: EntitlementID?
   ) -> Decision {
     let subject = subject(period, for: entitlement)
-    if period.accessStart > now {
+    let isReplaced = period.isReplaced(at: now)
+    if period.accessStart > now, !isReplaced {
       return decision(
         on: period, outcome: SubscriptionChain.Outcome(.upcoming, 15), for: entitlement)
     }
-    if period.isRevoked(at: now) { return revocation(of: period.fact, subject: subject) }
-    if period.isReplaced(at: now) { return replaced(period, rule: 17, subject: subject) }
+    if period.isRevoked(at: now), !period.isUpgraded {
+      return revocation(of: period.fact, subject: subject)
+    }
+    if isReplaced { return replaced(period, rule: 17, subject: subject) }
     if period.isInForce(at: now) {
       let decisive = table.transaction(verdicts[position].period.fact).transactionID
       return Decision(

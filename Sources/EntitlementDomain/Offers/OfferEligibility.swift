@@ -270,7 +270,7 @@ extension TransactionFact {
 
 extension OwnershipType {
   /// Whether another person bought it. A value that is not known counts as the customer's.
-  fileprivate var isOfAnother: Bool { self == .familyShared || self == .assigned }
+  var isOfAnother: Bool { self == .familyShared || self == .assigned }
 }
 
 extension Standing {

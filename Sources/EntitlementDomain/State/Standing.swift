@@ -76,7 +76,7 @@ public enum DetailedStatus: Int, Hashable, Sendable, CaseIterable {
   /// Apple has refunded it, or sharing has ended (R16).
   case revoked = 5
   /// Another product of the group took its place: immediately by an upgrade (R17), or at a renewal.
-  /// Only products have this status, never groups.
+  /// A group has this status only while the successor is not known.
   case replaced = 6
   /// Bought, and the period has not begun.
   case upcoming = 7

@@ -137,8 +137,8 @@ typedef enum _Entitle__V1__DetailedStatus {
    */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_REVOKED = 5,
   /*
-   * Replaced by another product of its group, at once or at a renewal. Only of products, never of
-   * groups.
+   * Replaced by another product of its group, at once or at a renewal. Of a group only while the period
+   * that replaced the last known one is not known (NOTICE_SUCCESSOR_MISSING).
    */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_REPLACED = 6,
   /*
