@@ -57,6 +57,21 @@ struct GrandfatheringChoiceTests {
         == .granted)
   }
 
+  @Test(
+    "R37: app transactions of two platforms under one id are versions of one fact",
+    arguments: GrandfatheringRule.ConflictPolicy.allCases)
+  func platforms(policy: GrandfatheringRule.ConflictPolicy) {
+    let phone = GrandfatheringTests.app(version: "1", date: GrandfatheringTests.before)
+    var desktop = GrandfatheringTests.app(
+      version: "9.0", date: GrandfatheringTests.before, platform: "macOS")
+    desktop.signedDate = Given.day(51)
+    let rule = GrandfatheringTests.rule([.iOS: "108", .macOS: "2.0"], policy: policy)
+    #expect(GrandfatheringTests.verdict(rule, [phone]).state.outcome == .granted)
+    let both = GrandfatheringTests.verdict(rule, [desktop, phone]).state
+    #expect(both.outcome == (policy == .preferVersion ? .denied : .granted))
+    #expect(both.isFlagged)
+  }
+
   @Test("R3: the order and the repeats of app transactions change nothing")
   func orderIndependence() {
     var random = SeededRandom(for: "app transactions")

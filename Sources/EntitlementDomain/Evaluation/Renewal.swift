@@ -154,7 +154,8 @@ struct Renewal {
 }
 
 extension Period {
-  /// How long before its end Apple may begin to charge its renewal, in milliseconds (R56).
+  /// How long before the end of a period of this length Apple may begin to charge the next one, in
+  /// milliseconds (R56, R62).
   var chargeLead: Int64 {
     let (length, overflow) = end.rawValue.subtractingReportingOverflow(start.rawValue)
     return overflow ? Renewal.chargeLead : min(Renewal.chargeLead, max(0, length / 2))
