@@ -17,9 +17,13 @@ struct Replacements {
       let (leftStart, rightStart) = (periods[left].start, periods[right].start)
       return leftStart == rightStart ? left < right : leftStart < rightStart
     }
-    guard mayReplace(periods, sorted) else { return }
-    ReplacedRenewals.mark(&periods, in: chain, sorted, renewal: renewal)
-    let standing = sorted.filter { periods[$0].replacedAt == nil }
+    let overlap = overlap(periods, sorted)
+    if overlap == .none { return }
+    var standing = sorted
+    if overlap == .ofRenewals {
+      ReplacedRenewals.mark(&periods, in: chain, sorted, renewal: renewal)
+      standing.removeAll { periods[$0].replacedAt != nil }
+    }
     let replacements = Replacements(standing, of: periods)
     for (rank, index) in standing.enumerated() {
       periods[index].replacedAt = replacements.start(
@@ -27,16 +31,27 @@ struct Replacements {
     }
   }
 
-  /// Whether a period was upgraded, or begins before all earlier ones have ended. Most chains were only
-  /// renewed, even if as another product.
-  private static func mayReplace(_ periods: [Period], _ sorted: [Int]) -> Bool {
-    var end = periods[sorted[0]].start
+  private enum Overlap {
+    /// No period was upgraded, or begins before all earlier ones have ended. Most chains were only
+    /// renewed, even if as another product.
+    case none
+    /// Only what Apple calls a purchase begins before all earlier ones have ended.
+    case ofPurchases
+    case ofRenewals
+  }
+
+  private static func overlap(_ periods: [Period], _ sorted: [Int]) -> Overlap {
+    var overlap = Overlap.none
+    var (start, end) = (periods[sorted[0]].start, periods[sorted[0]].start)
     for index in sorted {
       let period = periods[index]
-      if period.isUpgraded || period.start < end { return true }
-      end = max(end, period.end)
+      let overlaps = period.start < end
+      // Of those that begin together, another one may be the renewal.
+      if overlaps, !period.isPurchase || period.start == start { return .ofRenewals }
+      if overlaps || period.isUpgraded { overlap = .ofPurchases }
+      (start, end) = (period.start, max(end, period.end))
     }
-    return false
+    return overlap
   }
 
   private init(_ standing: [Int], of periods: [Period]) {
@@ -68,7 +83,9 @@ struct Replacements {
 /// Finds the periods that another product replaced before they began (R62): renewals that were charged
 /// ahead of an upgrade, and periods without a reason during which Apple named another product.
 private struct ReplacedRenewals {
-  private let all: PeriodsByStart
+  private let sorted: [Int]
+  /// The same, to find what follows an upgraded renewal.
+  private var all: PeriodsByStart?
   private let renewal: Renewal?
   /// The start of the last period of the product that the renewal info names, of those that had begun
   /// when it was signed.
@@ -103,7 +120,7 @@ private struct ReplacedRenewals {
   }
 
   private init(_ periods: [Period], _ sorted: [Int], renewal: Renewal?) {
-    all = PeriodsByStart(sorted, of: periods)
+    self.sorted = sorted
     self.renewal = renewal
     lastNamed = renewal.flatMap { renewal in
       sorted.last {
@@ -136,7 +153,7 @@ private struct ReplacedRenewals {
   }
 
   /// The start of the period that replaced this one before it began; nil if none did.
-  private func replacement(of period: Period, isRenewal: Bool, in periods: [Period])
+  private mutating func replacement(of period: Period, isRenewal: Bool, in periods: [Period])
     -> Milliseconds?
   {
     if period.isPurchase { return nil }
@@ -154,8 +171,12 @@ private struct ReplacedRenewals {
     return purchase.start
   }
 
-  private func isUpgradedWithoutLaterSuccessor(_ period: Period, in periods: [Period]) -> Bool {
+  private mutating func isUpgradedWithoutLaterSuccessor(
+    _ period: Period, in periods: [Period]
+  ) -> Bool {
     guard period.isUpgraded else { return false }
+    let all = self.all ?? PeriodsByStart(sorted, of: periods)
+    self.all = all
     let first = all.firstRank(after: period.start, in: periods)
     let successor = all.start(from: first, otherThan: period.product, in: periods)
     return successor.map { $0 > period.end } ?? true
