@@ -8,13 +8,13 @@ package import JSON
 package struct PayloadFields: Sendable {
   package let document: JSONDocument
   let node: Int
-  /// Whether dates may have a fraction of a millisecond (R4).
-  private var acceptsFractions = false
+  /// Whether dates may have a fraction of a millisecond, or be text (R4).
+  private var hasXcodeDates = false
 
-  private init(document: JSONDocument, node: Int, acceptsFractions: Bool) {
+  private init(document: JSONDocument, node: Int, hasXcodeDates: Bool) {
     self.document = document
     self.node = node
-    self.acceptsFractions = acceptsFractions
+    self.hasXcodeDates = hasXcodeDates
   }
 
   /// Parses a payload and reads its outermost object.
@@ -38,16 +38,16 @@ package struct PayloadFields: Sendable {
   }
 
   /// The same fields, with dates read as the payload's environment writes them (R4): Xcode and
-  /// LocalTesting sign fractions of a millisecond, the App Store never does. The payload alone
-  /// decides, so that a stored one is always read alike.
+  /// LocalTesting sign fractions of a millisecond and dates as text, the App Store never does. The
+  /// payload alone decides, so that a stored one is always read alike.
   ///
   /// - Parameter name: the field with the environment.
   package func withDates(ofEnvironmentIn name: StaticString) -> PayloadFields {
     guard let index = find(name), document.nodes[index].kind == .string else { return self }
     var fields = self
     switch StoreEnvironment(rawValue: document.text(ofStringAt: index)) {
-    case .xcode, .localTesting: fields.acceptsFractions = true
-    case .production, .sandbox, nil: fields.acceptsFractions = false
+    case .xcode, .localTesting: fields.hasXcodeDates = true
+    case .production, .sandbox, nil: fields.hasXcodeDates = false
     }
     return fields
   }
@@ -135,14 +135,23 @@ package struct PayloadFields: Sendable {
       decoding: document.bytes[Int(number.start)..<Int(number.end)], as: UTF8.self)
   }
 
-  /// A date: integer milliseconds since the Unix epoch. A fraction is rounded down, if the
-  /// environment signs fractions: see ``withDates(ofEnvironmentIn:)`` (R4).
+  /// A date: integer milliseconds since the Unix epoch. If the environment signs fractions and text,
+  /// a fraction is rounded down, and a text is read as ``Milliseconds/init(xcode:)`` reads it: see
+  /// ``withDates(ofEnvironmentIn:)`` (R4).
   ///
   /// - Throws: the errors of ``integer(_:)``.
   package func moment(_ name: StaticString) throws(PayloadError) -> Milliseconds? {
-    guard acceptsFractions else { return try integer(name).map(Milliseconds.init(_:)) }
-    guard let index = try find(name, .number, "a number") else { return nil }
+    guard hasXcodeDates else { return try integer(name).map(Milliseconds.init(_:)) }
+    guard let index = find(name) else { return nil }
     let number = document.nodes[index]
+    if number.kind == .string,
+      let moment = Milliseconds(xcode: document.content(ofStringAt: index).span)
+    {
+      return moment
+    }
+    guard number.kind == .number else {
+      throw PayloadError(.wrongType, field: name, "is neither a number nor a date")
+    }
     guard let value = JSONNumber.floor(document.bytes[Int(number.start)..<Int(number.end)]) else {
       throw PayloadError(.outOfRange, field: name, "does not fit 64 bits")
     }
@@ -170,7 +179,7 @@ package struct PayloadFields: Sendable {
   /// - Throws: ``PayloadError/Code/wrongType``.
   package func object(_ name: StaticString) throws(PayloadError) -> PayloadFields? {
     guard let index = try find(name, .object, "an object") else { return nil }
-    return PayloadFields(document: document, node: index, acceptsFractions: acceptsFractions)
+    return PayloadFields(document: document, node: index, hasXcodeDates: hasXcodeDates)
   }
 
   /// All members that are objects.
@@ -182,7 +191,7 @@ package struct PayloadFields: Sendable {
       let value = name + 1
       if document.nodes[value].kind == .object {
         objects.append(
-          PayloadFields(document: document, node: value, acceptsFractions: acceptsFractions))
+          PayloadFields(document: document, node: value, hasXcodeDates: hasXcodeDates))
       }
       name = Int(document.nodes[value].next)
     }
@@ -227,7 +236,7 @@ package struct PayloadFields: Sendable {
         throw PayloadError(.wrongType, field: name, "contains an element that is not an object")
       }
       objects.append(
-        PayloadFields(document: document, node: element, acceptsFractions: acceptsFractions))
+        PayloadFields(document: document, node: element, hasXcodeDates: hasXcodeDates))
       element = Int(document.nodes[element].next)
     }
     return objects

@@ -65,6 +65,17 @@ extension Milliseconds {
 
   /// As ``init(rfc3339:)-(String)``, from the bytes of the text.
   package init?(rfc3339 text: Span<UInt8>) {
+    self.init(text, mayOmitColon: false)
+  }
+
+  /// Parses a timestamp as StoreKit Testing in Xcode writes it, such as `2020-10-16T14:29:30+0300`:
+  /// as of ``init(rfc3339:)-(String)``, but the offset may lack its colon, as in the basic format of
+  /// ISO 8601.
+  package init?(xcode text: Span<UInt8>) {
+    self.init(text, mayOmitColon: true)
+  }
+
+  private init?(_ text: Span<UInt8>, mayOmitColon: Bool) {
     if let usual = Self(usual: text) {
       self = usual
       return
@@ -83,7 +94,8 @@ extension Milliseconds {
       Self.skip(":", in: text, at: &position),
       let second = Self.digits(2, of: text, at: &position), second <= 59,
       let fraction = Self.fraction(of: text, at: &position),
-      let offset = Self.offset(of: text, at: &position), position == text.count
+      let offset = Self.offset(of: text, at: &position, mayOmitColon: mayOmitColon),
+      position == text.count
     else { return nil }
     let days = CivilDate(year: year, month: month, day: day).daysSinceEpoch
     let seconds = hour * 3_600 + minute * 60 + second - offset
@@ -179,12 +191,14 @@ extension Milliseconds {
   }
 
   /// Reads the offset from UTC, in seconds.
-  private static func offset(of text: Span<UInt8>, at position: inout Int) -> Int64? {
+  private static func offset(
+    of text: Span<UInt8>, at position: inout Int, mayOmitColon: Bool
+  ) -> Int64? {
     if skip("Z", or: "z", in: text, at: &position) { return 0 }
     let isBehind = skip("-", in: text, at: &position)
     guard isBehind || skip("+", in: text, at: &position),
       let hours = digits(2, of: text, at: &position), hours <= 23,
-      skip(":", in: text, at: &position),
+      skip(":", in: text, at: &position) || mayOmitColon,
       let minutes = digits(2, of: text, at: &position), minutes <= 59
     else { return nil }
     let seconds = hours * 3_600 + minutes * 60

@@ -77,6 +77,26 @@ struct DateFormTests {
     #expect(code(.transaction, commitment) == .notAnInteger)
   }
 
+  @Test(arguments: ["Xcode", "LocalTesting", "Production", "Sandbox"])
+  func `a date may be text in Xcode and LocalTesting alone`(environment: String) throws {
+    let texts = ["2020-10-16T14:29:30+0300", "2020-10-16T11:29:30.0Z", "2020-10-16T13:29:30+02:00"]
+    for (kind, payload, dates) in Self.payloads(environment) {
+      let whole = dates.reduce(payload) { $0.with($1, "1602847770000") }
+      for text in texts {
+        let written = dates.reduce(payload) { $0.with($1, "\"\(text)\"") }
+        if ["Xcode", "LocalTesting"].contains(environment) {
+          #expect(try fact(kind, written) == fact(kind, whole), "\(text)")
+        } else {
+          #expect(code(kind, written) == .wrongType, "\(text)")
+        }
+      }
+      // No other text is a date, wherever it is signed.
+      for text in ["", "2020-10-16 14:29:30 +0300", "Oct 16, 2020", "1602847770000"] {
+        #expect(code(kind, whole.with(dates[0], "\"\(text)\"")) == .wrongType, "\(text)")
+      }
+    }
+  }
+
   @Test func `only the field that names the environment of the kind decides`() {
     let transaction = Payload.transaction().with("expiresDate", "1.5")
     #expect(code(.transaction, transaction.with("receiptType", #""Xcode""#)) == .notAnInteger)

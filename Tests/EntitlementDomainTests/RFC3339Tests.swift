@@ -41,6 +41,25 @@ struct RFC3339Tests {
     #expect(Milliseconds(rfc3339: text) == nil)
   }
 
+  @Test(
+    "R4: a moment of Xcode may lack the colon of its offset, and nothing else",
+    arguments: [
+      ("2020-10-16T14:29:30+0300", 1_602_847_770_000),
+      ("2020-10-16T14:29:30+03:00", 1_602_847_770_000),
+      ("2020-10-16T11:29:30Z", 1_602_847_770_000), ("2020-10-16T11:29:30-0000", 1_602_847_770_000),
+      ("2020-10-16T07:59:30-0330", 1_602_847_770_000),
+      ("2020-10-16T14:29:30.2509+0300", 1_602_847_770_250),
+      ("2020-02-29T23:30:00-0100", 1_583_022_600_000), ("2020-10-16T14:29:30+03", nil),
+      ("2020-10-16T14:29:30+030", nil), ("2020-10-16T14:29:30+03000", nil),
+      ("2020-10-16T14:29:30+2400", nil), ("2020-10-16T14:29:30+0360", nil),
+      ("2020-10-16T14:29:30 +0300", nil), ("2020-10-16T14:29:30+3:00", nil),
+      ("2020-10-16T14:29:300300", nil), ("2020-10-16 14:29:30+0300", nil),
+      ("20201016T142930+0300", nil), ("2020-10-16T14:29:30+0300Z", nil), ("", nil),
+    ] as [(String, Int64?)])
+  func xcode(text: String, milliseconds: Int64?) {
+    #expect(Milliseconds(xcode: text.utf8.span)?.rawValue == milliseconds)
+  }
+
   @Test("The usual form is read as one with a numeric offset")
   func usualForm() {
     func moment(_ text: some Collection<UInt8>) -> Milliseconds? {

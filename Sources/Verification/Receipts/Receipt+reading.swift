@@ -44,6 +44,7 @@ extension Receipt {
     guard let receiptType = try attributes.text(Attribute.receiptType, "receipt type") else {
       throw Refusal(.malformed, "the receipt has no receipt type")
     }
+    attributes.hasXcodeDates = Self.environment(ofType: receiptType) == .xcode
     guard let bundleID = try attributes.text(Attribute.bundleID, "bundle id") else {
       throw Refusal(.malformed, "the receipt has no bundle id")
     }
@@ -69,6 +70,7 @@ extension Receipt {
     items.reserveCapacity(attributes.repeated.count)
     var purchase = ReceiptAttributes(
       in: der, known: ReceiptItem.knownAttributes, keepsUnknown: false)
+    purchase.hasXcodeDates = attributes.hasXcodeDates
     for value in attributes.repeated {
       try purchase.read(value, "set of attributes of a purchase", of: "purchase")
       items.append(try ReceiptItem(&purchase, in: der[value]))

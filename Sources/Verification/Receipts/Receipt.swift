@@ -43,7 +43,9 @@ package struct Receipt: Hashable, Sendable {
   }
 
   /// The environment of the receipt type; nil for an unknown type.
-  package var environment: StoreEnvironment? {
+  package var environment: StoreEnvironment? { Self.environment(ofType: receiptType) }
+
+  static func environment(ofType receiptType: String) -> StoreEnvironment? {
     switch receiptType {
     case "Production", "ProductionVPP": .production
     case "ProductionSandbox", "ProductionVPPSandbox": .sandbox

@@ -15,6 +15,8 @@ struct ReceiptAttributes {
   private var present: UInt64 = 0
   /// The contents of the values of the repeatable type, in order.
   private(set) var repeated: [Range<Int>] = []
+  /// Whether dates are read as StoreKit Testing in Xcode writes them (R4).
+  var hasXcodeDates = false
   /// Whether attributes of unknown types are kept.
   private let keepsUnknown: Bool
   /// Attributes of unknown types, in order.
@@ -170,21 +172,26 @@ struct ReceiptAttributes {
     }
   }
 
-  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not an RFC 3339 date.
+  /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not an RFC 3339 date, or one of Xcode.
   mutating func moment(_ type: Int64, _ name: StaticString) throws(Refusal) -> Milliseconds? {
     guard let index = enter(type) else { return nil }
     // A date is valid text.
     if let (tag, contents) = usual(values[index]), DERTag.isText(tag) {
       if contents.isEmpty { return nil }
-      if let moment = Milliseconds(rfc3339: der.span.extracting(contents)) { return moment }
+      if let moment = date(contents) { return moment }
     }
     let text = try reader.text(name)
     try reader.expectEnd(of: name)
     guard !text.isEmpty else { return nil }
-    guard let moment = Milliseconds(rfc3339: der.span.extracting(text)) else {
+    guard let moment = date(text) else {
       throw Refusal(.malformed, "the \(name) is not a date")
     }
     return moment
+  }
+
+  private func date(_ text: Range<Int>) -> Milliseconds? {
+    let text = der.span.extracting(text)
+    return hasXcodeDates ? Milliseconds(xcode: text) : Milliseconds(rfc3339: text)
   }
 
   /// The value as one element whose length has one octet, which nearly all are.

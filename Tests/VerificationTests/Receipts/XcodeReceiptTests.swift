@@ -133,6 +133,32 @@ struct XcodeReceiptTests {
     #expect(try InspectedReceipt(signed).receipt == verified.receipt)
   }
 
+  @Test(arguments: ["+0300", "+03:00", ".0+0300", ".0+03:00"])
+  func `R4: dates may have an offset without its colon`(offset: String) throws {
+    func dated(_ content: ReceiptContent) -> ReceiptContent {
+      let date = "2020-10-16T14:29:30\(offset)"
+      let purchase = [1_704, 1_706, 1_708].reduce(ReceiptWorkshop.purchase) {
+        $0.with(.date($1, date))
+      }
+      return [12, 18, 21].reduce(content) { $0.with(.date($1, date)) }.without(17)
+        .adding(.purchase(purchase))
+    }
+    let signed = try Self.xcode.get().sign(receiptContent: dated(Self.content).encoded)
+    let receipt = try Self.xcodeVerifier().verify(signed, policy: Self.policy).receipt
+    let moment: Milliseconds = 1_602_847_770_000
+    #expect(receipt.creationDate == moment)
+    #expect(receipt.originalPurchaseDate == moment)
+    #expect(receipt.expirationDate == moment)
+    #expect(receipt.items.map(\.purchaseDate) == [moment])
+    #expect(receipt.items.map(\.originalPurchaseDate) == [moment])
+    #expect(receipt.items.map(\.expiresDate) == [moment])
+    // Receipts of the App Store have RFC 3339.
+    let apple = try ReceiptWorkshop.sign(dated(ReceiptWorkshop.content))
+    #expect(
+      verdict(ReceiptWorkshop.verifier, apple)
+        == (offset.hasSuffix("03:00") ? .ok : .malformed))
+  }
+
   @Test func `content in many segments is read whole`() throws {
     let content = (0..<200).reduce(Self.content.without(17)) { content, number in
       content.adding(.purchase(ReceiptWorkshop.purchase.with(.text(1_703, "\(5_000 + number)"))))
