@@ -172,7 +172,8 @@ let package = Package(
     .target(
       name: "HTTPFront",
       dependencies: [
-        "EntitlementDomain", "Framing", "JSON", "RPCServer", "Wire", logging, nio.core, nio.http,
+        "AppStorePayloads", "EntitlementDomain", "Framing", "JSON", "RPCServer", "Wire", logging,
+        nio.core, nio.http,
       ]),
     .target(
       name: "RPCClient",

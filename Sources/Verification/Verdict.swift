@@ -84,6 +84,15 @@ package struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
     self.init(isFault ? .retryable : verdict, "\(part): \(error.message)")
   }
 
+  /// The same refusal, or for a malformed document that belongs elsewhere, or in another form, one
+  /// that says so.
+  func naming(_ document: [UInt8], at door: MisplacedDocument.Door) -> Refusal {
+    guard verdict == .malformed, let detail = MisplacedDocument(document)?.detail(at: door) else {
+      return self
+    }
+    return Refusal(.malformed, detail)
+  }
+
   /// The same refusal, with the field of the notification that carries the payload.
   func inside(_ kind: SignedKind) -> Refusal {
     Refusal(verdict, "\(kind.notificationField ?? kind.label): \(detail)")

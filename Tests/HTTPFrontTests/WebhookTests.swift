@@ -100,6 +100,28 @@ struct WebhookTests {
     }
   }
 
+  @Test("A body that belongs elsewhere is 400, with what it is and where it belongs")
+  func misplaced() async throws {
+    try await HTTPBench.run { bench async throws in
+      let payload = try purchase(bench)
+      let transaction = try #require(
+        try bench.service.signed(.firstPurchase, seed: 1).first?.transactions.first)
+      for (text, words) in [
+        (payload, "the body is JSON, with a notification as its signedPayload"),
+        ("{\"signedTransactionInfo\":\"\(transaction)\"}", "App Store Server API"),
+        ("{\"notificationType\":\"TEST\"}", "without its signature"),
+        (body(transaction), "submit it with SubmitSignedTransactions"),
+        (body("MIIT"), "app receipt"), (body("\\\"\(payload)\\\""), "in quotes"),
+      ] {
+        let response = try post(text, to: bench)
+        #expect(response.status == 400)
+        #expect(response.text.contains(words), "\(response.text)")
+        #expect(!response.text.contains(payload) && !response.text.contains(transaction))
+      }
+      #expect(try await changes(bench) == 0)
+    }
+  }
+
   @Test("Another app than that of the path is 400, and one that the catalog lacks 503")
   func apps() async throws {
     try await HTTPBench.run { bench async throws in

@@ -56,6 +56,17 @@ struct PayloadSourceTests {
       ),
       ("an archived response", #"{"status":0,"receipt":{}}"#, ["f=archive"]),
       ("lines that end with CR", "eyJa\reyJb", ["f#1=eyJa", "f#2=eyJb"]),
+      ("an array of JWS", #"["eyJa", "eyJb"]"#, ["f#1=eyJa", "f#2=eyJb"]),
+      ("an array over several lines", "[\n  \"eyJa\",\n  \"eyJb\"\n]\n", ["f#1=eyJa", "f#2=eyJb"]),
+      ("an array a line", "[\"eyJa\"]\n[\"eyJb\",\"eyJc\"]", ["f#1=eyJa", "f#2=eyJb", "f#3=eyJc"]),
+      (
+        "an array of arrays and objects", #"[["eyJa"],{"signedPayload":"eyJb","other":["eyJc"]}]"#,
+        ["f#1=eyJa", "f#2=eyJb"]
+      ),
+      (
+        "a version 1 notification", #"{"notification_type":"A","unified_receipt":{}}"#,
+        ["f=archive"]
+      ),
     ])
   func forms(name: String, text: String, expected: [String]) {
     #expect(found(text) == expected)
@@ -106,6 +117,34 @@ struct PayloadSourceTests {
         ]
       ),
       ("eyJ\u{0}", ["f!no signed payload in it: it is not text"]),
+      (
+        #"{"transactionId":"SECRET","bundleId":"b"}"#,
+        [
+          "f!no signed payload in it: this is the content of a signed payload without its signature: "
+            + "submit the JWS that it was in (jwsRepresentation of StoreKit)"
+        ]
+      ),
+      (
+        #"{"Store":"AppleAppStore","TransactionID":"1","Payload":"SECRET"}"#,
+        [
+          "f!no signed payload in it: this is a receipt of Unity IAP: submit the value of its Payload: "
+            + "a receipt with SubmitReceipt, a JWS with SubmitSignedTransactions"
+        ]
+      ),
+      (
+        "{\n\t\"signature\" = \"SECRET\";\n}",
+        [
+          "f!no signed payload in it: this is a transaction receipt in the style of iOS 6: it is not "
+            + "accepted; submit the app receipt, or the signed transactions"
+        ]
+      ),
+      (
+        "1000000123456789",
+        [
+          "f!no signed payload in it: this is a transaction id, which proves nothing: submit what the "
+            + "App Store signed of it"
+        ]
+      ),
     ])
   func errors(text: String, expected: [String]) {
     let found = found(text)

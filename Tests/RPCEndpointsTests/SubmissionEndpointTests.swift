@@ -1,3 +1,4 @@
+import Cryptography
 import EntitlementDomain
 import EntitlementStore
 import RPCClient
@@ -26,6 +27,57 @@ struct SubmissionEndpointTests {
       #expect(answer.results[2].detail?.isEmpty == false)
       #expect(answer.customers.map(\.subject) == [.account("anna")])
       #expect(answer.customers[0].scope == ServiceBench.scope)
+    }
+  }
+
+  @Test("What belongs elsewhere is MALFORMED, with what it is and where it belongs")
+  func misplaced() async throws {
+    try await ServiceBench.run { bench async throws in
+      let event = try #require(try bench.signed(.firstPurchase, seed: 1).first)
+      let jws = try #require(event.transactions.first)
+      let notification = try #require(event.notification)
+      let receipt = Base64Form.standard.encode(
+        [0x30, 0x82, 0x01, 0x00] + [UInt8](repeating: 0, count: 256))
+      let payloads = [
+        String(decoding: receipt, as: UTF8.self), "{\"signedPayload\":\"\(notification)\"}",
+        "\"\(jws)\"", "\(jws)\n", notification,
+      ]
+      let answer = try await bench.client.submitSignedTransactions(
+        SubmitSignedTransactionsRequest(signedPayloads: payloads + [jws]))
+      #expect(
+        answer.results.map(\.verdict) == [
+          .malformed, .malformed, .malformed, .malformed, .malformed, .ok,
+        ])
+      let details = answer.results.map { $0.detail ?? "" }
+      #expect(details[0].contains("app receipt") && details[0].contains("SubmitReceipt"))
+      #expect(
+        details[1].contains("body of a notification") && details[1].contains("SubmitNotification"))
+      #expect(details[2].contains("in quotes"))
+      #expect(details[3].contains("with blanks or line breaks"))
+      #expect(details[4].contains("submit it with SubmitNotification"))
+      #expect(details.allSatisfy { !$0.contains(jws) && !$0.contains(notification) })
+
+      let other = try await bench.client.submitNotification(
+        SubmitNotificationRequest(signedPayload: payloads[1]))
+      #expect(other.verdict == .malformed)
+      #expect(other.detail?.contains("submit the value of its signedPayload") == true)
+      let transaction = try await bench.client.submitNotification(
+        SubmitNotificationRequest(signedPayload: jws))
+      #expect(transaction.verdict == .malformed)
+      #expect(transaction.detail?.contains("submit it with SubmitSignedTransactions") == true)
+      for (document, words) in [
+        (Array(jws.utf8), "SubmitSignedTransactions"),
+        (Base64Form.standard.encode(receipt), "in base64 twice"),
+        (
+          Array(#"{"Store":"AppleAppStore","TransactionID":"1","Payload":"MIIT"}"#.utf8),
+          "Unity IAP"
+        ),
+        (Array(#"{"receipt-data":"MIIT"}"#.utf8), "receipt-data"),
+      ] {
+        let answer = try await bench.client.submitReceipt(SubmitReceiptRequest(receipt: document))
+        #expect(answer.verdict == .malformed)
+        #expect(answer.detail?.contains(words) == true, "\(answer.detail ?? "")")
+      }
     }
   }
 

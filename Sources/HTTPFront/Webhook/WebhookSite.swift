@@ -66,10 +66,7 @@ struct NotificationPost: UnaryTranslation {
   let budget: WebhookBudget
   let hasApp: @Sendable (String) -> Bool
 
-  private static let versionOne = """
-    this is a version 1 notification, which is not signed: in App Store Connect, choose version 2 \
-    (App Information > App Store Server Notifications)
-    """
+  private static let otherBody = "the body is not {\"signedPayload\": \"…\"}"
 
   func call(
     from body: ByteBuffer, peer: RPCPeer, now: NIODeadline
@@ -78,8 +75,8 @@ struct NotificationPost: UnaryTranslation {
     guard budget.admits(now: now) else { throw WebhookSite.later("too many notifications") }
     budget.received(bytes: body.readableBytes, now: now)
     switch NotificationBody(body) {
-    case .versionOne: throw HTTPAnswer(.badRequest, text: Self.versionOne)
-    case .unknown: throw refusal("the body is not {\"signedPayload\": \"…\"}")
+    case .versionOne(let detail): throw HTTPAnswer(.badRequest, text: detail ?? Self.otherBody)
+    case .other(let detail): throw refusal(detail ?? Self.otherBody)
     case .signed(let payload):
       let request = SubmitNotificationRequest(
         signedPayload: payload, bundleID: bundleID.map { BundleID($0) })
@@ -116,7 +113,8 @@ struct NotificationPost: UnaryTranslation {
       return putOff("the service does not accept the environment of the notification")
     case .unrecognized, .malformed, .unsupportedAlgorithm:
       // Costs nothing but the connection, so that garbage does not turn the App Store away.
-      return refusal("the notification does not verify: \(result.verdict)")
+      let detail = result.detail.map { ": \($0)" } ?? ""
+      return refusal("the notification does not verify: \(result.verdict)\(detail)")
     case .invalidCertificate, .untrustedChain, .certificateExpired, .certificateRevoked,
       .invalidSignature, .wrongDevice:
       budget.verificationFailed(now: now)

@@ -8,8 +8,9 @@ struct InspectCommand: ParsableCommand {
     commandName: "inspect",
     abstract: "Decodes signed payloads and receipts, without verifying them.",
     discussion: """
-      Files contain one JWS a line, with or without quotes, or JSON as the App Store Server API returns it, or one legacy \
-      receipt, DER or base64, or an archived response of verifyReceipt. Nothing is verified: the \
+      Files contain one JWS a line, with or without quotes, or JSON as the App Store Server API \
+      returns it, or a JSON array of JWS, or one legacy receipt, DER or base64, or an archived \
+      response of verifyReceipt. Nothing is verified: the \
       verify command checks signatures. Exit code 0 when all can be decoded, 2 when a payload \
       cannot, 1 when a file cannot be read; the remaining inputs are still printed.
       """)

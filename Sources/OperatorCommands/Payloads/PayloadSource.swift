@@ -1,12 +1,13 @@
+import AppStorePayloads
 import Foundation
 import Programs
 import Verification
 
 /// Reads signed payloads from files. A file contains one payload a line, or JSON as the App Store
-/// Server API returns it. A line is a JWS, a JWS as a JSON string, or a JSON object, such as what a
-/// webhook received. In JSON, every string under a name that begins with `signed` is a payload; within
-/// one object, transactions come before renewal infos. A file may also be a legacy receipt or an
-/// archived response. A UTF-8 byte order mark at its start is ignored.
+/// Server API returns it. A line is a JWS, a JWS as a JSON string, or JSON, such as what a webhook
+/// received. In JSON, every string under a name that begins with `signed` is a payload, and every string
+/// of an array that is in no object; within one object, transactions come before renewal infos. A file
+/// may also be a legacy receipt or an archived response. A UTF-8 byte order mark at its start is ignored.
 enum PayloadSource {
   /// Far above a page of Apple's API. The limit keeps a wrong file from filling the memory.
   static let maximumFileBytes = 256 << 20
@@ -68,6 +69,7 @@ enum PayloadSource {
   private static func contents(of bytes: [UInt8]) -> [Result<SourcedContent, Refusal>] {
     if ReceiptForm.isReceipt(bytes) { return [.success(.receipt(bytes))] }
     if bytes.contains(0) { return [nothing("it is not text")] }
+    if let detail = detail(ofOther: bytes) { return [nothing(detail)] }
     let first = bytes.first { !isBlank($0) }
     let isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     if isJSON, let contents = contents(ofJSON: bytes) {
@@ -100,6 +102,17 @@ enum PayloadSource {
       return text.isEmpty ? [nothing(line: place)] : [.success(.jws(Array(text.utf8)))]
     default:
       return [.success(.jws(line.bytes))]
+    }
+  }
+
+  /// Says what a document is that has no signed payload to read; nil for any other.
+  private static func detail(ofOther document: [UInt8]) -> String? {
+    guard let found = MisplacedDocument(document) else { return nil }
+    switch found.kind {
+    case .signedPayload, .notificationBody, .archivedResponse, .serverAnswer, .list: return nil
+    case .versionOneNotification where contents(ofJSON: document)?.isEmpty == false:
+      return nil
+    default: return found.detail(at: .signedPayload)
     }
   }
 
@@ -151,7 +164,7 @@ enum PayloadSource {
       return [.archivedResponse(bytes)]
     }
     var texts: [[UInt8]] = []
-    collect(value, isSigned: false, into: &texts)
+    collect(value, isSigned: value is [Any], into: &texts)
     return texts.map { .jws($0) }
   }
 
@@ -162,7 +175,11 @@ enum PayloadSource {
   }
 
   private static func isArchivedResponse(_ object: [String: Any]) -> Bool {
-    object["status"] != nil && (object["receipt"] != nil || object["latest_receipt_info"] != nil)
+    switch MisplacedDocument.Kind(ofObject: { object["\($0)"] != nil }) {
+    case .archivedResponse: true
+    case .versionOneNotification: object["unified_receipt"] != nil
+    default: false
+    }
   }
 
   private static func collect(_ value: Any, isSigned: Bool, into texts: inout [[UInt8]]) {
@@ -191,9 +208,9 @@ struct SourcedFinding {
   func payload() throws(Refusal) -> SourcedPayload {
     switch try content.get() {
     case .jws(let bytes): return SourcedPayload(name: name, jws: bytes)
-    case .receipt: throw Refusal(.malformed, "this is a receipt; use receipt submit")
-    case .archivedResponse:
-      throw Refusal(.malformed, "this is an archived response of verifyReceipt; use receipt import")
+    case .receipt(let bytes), .archivedResponse(let bytes):
+      let detail = MisplacedDocument(bytes)?.detail(at: .signedPayload)
+      throw Refusal(.malformed, detail ?? "this is no signed payload")
     }
   }
 }

@@ -8,8 +8,8 @@ struct VerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify", abstract: "Verifies signed payloads and receipts, without a server.",
     discussion: """
-      Files contain one JWS a line, with or without quotes, or JSON as the App Store Server API returns it, or one legacy \
-      receipt, DER or base64. Certificates are checked at the time of signing. A renewal info \
+      Files contain one JWS a line, with or without quotes, or JSON as the App Store Server API \
+      returns it, or a JSON array of JWS, or one legacy receipt, DER or base64. Certificates are checked at the time of signing. A renewal info \
       names no app: --bundle-id is checked against the transactions of its chain in these files. \
       Without such a transaction the verdict is OK, with a reason that says that the app was not \
       checked. Exit code 0 when all are OK, 2 when one is refused or a file contains none, 1 when \

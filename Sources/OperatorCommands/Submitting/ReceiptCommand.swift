@@ -1,3 +1,4 @@
+import AppStorePayloads
 import ArgumentParser
 import EntitlementDomain
 import Programs
@@ -56,7 +57,9 @@ struct ReceiptSubmitCommand: AsyncParsableCommand {
         of: path, limit: SubmitReceiptRequest.maximumReceiptLength)
       let name = ReceiptFile.name(of: path)
       guard ReceiptForm.isReceipt(bytes) else {
-        throw CommandFailure(.failed, "\(name): not a receipt: neither DER nor base64 of it")
+        let detail = MisplacedDocument(bytes)?.detail(at: .receipt)
+        throw CommandFailure(
+          .failed, "\(name): \(detail ?? "not a receipt: neither DER nor base64 of it")")
       }
       return (name: name, bytes: bytes)
     }
@@ -107,8 +110,8 @@ struct ReceiptImportCommand: AsyncParsableCommand {
       let bytes = try ReceiptFile.contents(
         of: path, limit: ImportArchivedResponseRequest.maximumResponseLength)
       let name = ReceiptFile.name(of: path)
-      if ReceiptForm.isReceipt(bytes) {
-        throw CommandFailure(.failed, "\(name): this is a receipt; use receipt submit")
+      if let detail = MisplacedDocument(bytes)?.detail(at: .archivedResponse) {
+        throw CommandFailure(.failed, "\(name): \(detail)")
       }
       return (name: name, bytes: bytes)
     }

@@ -10,7 +10,7 @@ struct SubmitCommand: AsyncParsableCommand {
     commandName: "submit", abstract: "Submits transactions, renewal infos and app transactions.",
     discussion: """
       Files contain one JWS a line, with or without quotes, or JSON as the App Store Server API \
-      returns it, over several lines or one value a line. Accepted \
+      returns it, or a JSON array of JWS, over several lines or one value a line. Accepted \
       payloads are committed when the server answers. Large inputs are split into several \
       requests; when one fails, earlier results are still printed. Exit code 2 when the server \
       refuses a payload.

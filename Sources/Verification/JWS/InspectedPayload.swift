@@ -26,7 +26,14 @@ package struct InspectedPayload: Sendable {
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not three base64url parts with
   ///   JSON objects as header and payload.
   package init(_ jws: [UInt8]) throws(Refusal) {
-    let parts = try CompactJWS(jws)
+    do {
+      try self.init(parts: CompactJWS(jws))
+    } catch {
+      throw error.naming(jws, at: .signedPayload)
+    }
+  }
+
+  private init(parts: CompactJWS) throws(Refusal) {
     let header = try SignerHeader(segment: parts.header)
     let fields: PayloadFields
     do {

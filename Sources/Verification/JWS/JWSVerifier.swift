@@ -49,6 +49,16 @@ package final class JWSVerifier: Sendable {
   package func authenticate(
     _ jws: [UInt8], as kind: SignedKind? = nil, policy: VerificationPolicy, now: Milliseconds
   ) throws(Refusal) -> AuthenticPayload {
+    do {
+      return try checked(jws, as: kind, policy: policy, now: now)
+    } catch {
+      throw error.naming(jws, at: .signedPayload)
+    }
+  }
+
+  private func checked(
+    _ jws: [UInt8], as kind: SignedKind?, policy: VerificationPolicy, now: Milliseconds
+  ) throws(Refusal) -> AuthenticPayload {
     let parts = try CompactJWS(jws)
     let (document, fields, claims) = try read(parts.payload, as: kind)
     let known = cachedSigner(of: parts)
@@ -83,8 +93,10 @@ package final class JWSVerifier: Sendable {
         throw PayloadError(.missingField, "the fields match no known kind")
       }
       guard expected == nil || expected == kind else {
+        let place =
+          expected == .notification ? "; submit it with SubmitSignedTransactions" : ""
         throw PayloadError(
-          .wrongType, "expected \(expected?.label ?? ""), found \(kind.label)")
+          .wrongType, "expected \(expected?.label ?? ""), found \(kind.label)\(place)")
       }
       return (fields.document, fields, try PayloadClaims(fields, kind: kind))
     } catch {
@@ -137,7 +149,7 @@ package final class JWSVerifier: Sendable {
       guard let jws = part.jws else { continue }
       do {
         // The expected kind is never a notification, so this recurses only once.
-        let payload = try authenticate(jws, as: part.kind, policy: policy, now: now)
+        let payload = try checked(jws, as: part.kind, policy: policy, now: now)
         try payload.claims.checkAgreement(with: outer)
         inner.append(payload)
       } catch {

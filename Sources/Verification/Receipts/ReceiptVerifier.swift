@@ -1,3 +1,4 @@
+import AppStorePayloads
 import Cryptography
 import EntitlementDomain
 
@@ -24,6 +25,16 @@ package final class ReceiptVerifier: Sendable {
   ///   - deviceIdentifier: the expected device; nil accepts any device.
   package func verify(
     _ receipt: [UInt8], policy: VerificationPolicy, deviceIdentifier: [UInt8]? = nil
+  ) throws(Refusal) -> VerifiedReceipt {
+    do {
+      return try checked(receipt, policy: policy, deviceIdentifier: deviceIdentifier)
+    } catch {
+      throw error.naming(receipt, at: .receipt)
+    }
+  }
+
+  private func checked(
+    _ receipt: [UInt8], policy: VerificationPolicy, deviceIdentifier: [UInt8]?
   ) throws(Refusal) -> VerifiedReceipt {
     let form = try ReceiptForm.der(of: receipt)
     let envelope = try ReceiptEnvelope(form.der)

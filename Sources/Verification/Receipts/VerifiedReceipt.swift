@@ -1,3 +1,4 @@
+import AppStorePayloads
 import Cryptography
 package import EntitlementDomain
 
@@ -33,7 +34,14 @@ package struct InspectedReceipt: Sendable {
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not signed data with the
   ///   attributes of a receipt.
   package init(_ bytes: [UInt8]) throws(Refusal) {
-    let envelope = try ReceiptEnvelope(try ReceiptForm.der(of: bytes).der)
+    do {
+      try self.init(envelope: ReceiptEnvelope(try ReceiptForm.der(of: bytes).der))
+    } catch {
+      throw error.naming(bytes, at: .receipt)
+    }
+  }
+
+  private init(envelope: ReceiptEnvelope) throws(Refusal) {
     // OpenSSL parses the certificates recursively, so the nesting is checked first.
     _ = try DERWalk(envelope.der)
     receipt = try Receipt(envelope)

@@ -169,20 +169,23 @@ struct ReceiptCommandTests {
 
   @Test func `what is no receipt is not sent`() async throws {
     let transaction = try #require(try bench.signed(.nonConsumable).first?.transactions.first)
-    for text in [transaction, "{}", ""] {
+    for (text, words) in [
+      (transaction, "(entitlectl submit)"), ("{}", "neither DER nor base64"), ("", "empty"),
+    ] {
       let path = try bench.folder.write(text, to: "input")
       let run = try await ProgramRun.of(
         .entitlectl, ["receipt", "submit", path, "--server", "unix:/nonexistent/e.sock"])
       #expect(run.exit == .code(1))
       #expect(run.output == "")
       #expect(run.errors.hasPrefix("entitlectl: \(path): "))
+      #expect(run.errors.contains(words))
     }
     let path = try await receipt(.nonConsumable)
     for command in [["submit"], ["receipt", "import", "--bundle-id", "com.example.scribe"]] {
       let run = try await ProgramRun.of(
         .entitlectl, command + [path, "--server", "unix:/nonexistent/e.sock"])
       #expect(run.exit == .code(1))
-      #expect(run.errors.contains("use receipt submit"))
+      #expect(run.errors.contains("(entitlectl receipt submit)"))
     }
   }
 

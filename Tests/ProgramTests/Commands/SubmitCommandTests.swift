@@ -46,6 +46,15 @@ struct SubmitCommandTests {
     #expect(try await state(server, of: "account-1")["revision"] == known["revision"])
   }
 
+  @Test func `a JSON array of JWS is submitted whole`() async throws {
+    let server = try await bench.startServer()
+    let facts = try bench.signed(.firstPurchase).flatMap(\.facts)
+    let list = "[" + facts.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+    let run = try await Bench.control(server, "submit", "-", "--output", "jsonl", input: list)
+    #expect(run.exit == .code(0))
+    #expect(try column("verdict", run) == facts.map { _ in "VERDICT_OK" })
+  }
+
   @Test func `one that is refused keeps no other out`() async throws {
     let server = try await bench.startServer()
     let good = try #require(try bench.signed(.nonConsumable).first?.transactions.first)

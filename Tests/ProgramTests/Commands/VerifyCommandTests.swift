@@ -47,6 +47,19 @@ struct VerifyCommandTests {
     #expect(try verdicts(run) == ["OK"])
   }
 
+  @Test func `a JSON array of JWS is read, and what belongs elsewhere is named`() async throws {
+    let (first, second) = (try transaction, try notification)
+    let list = try await verify("[\n  \"\(first)\",\n  \"\(second)\"\n]\n", trust)
+    #expect(list.exit == .code(0))
+    #expect(try verdicts(list) == ["OK", "OK"])
+    #expect(try list.lines(JSONTree.self).map { $0["file"]?.text } == ["stdin#1", "stdin#2"])
+    let unity = try await verify(#"{"Store":"AppleAppStore","Payload":"SECRET"}"#, trust)
+    #expect(unity.exit == .code(2))
+    #expect(try verdicts(unity) == ["MALFORMED"])
+    let detail = try unity.lines(JSONTree.self).first?["detail"]?.text
+    #expect(detail?.contains("Unity IAP") == true && detail?.contains("SECRET") == false)
+  }
+
   @Test func `another root is trusted by its file`() async throws {
     let pem = try bench.folder.write(
       String(decoding: try bench.authority.rootPEM(), as: UTF8.self), to: "root.pem")
