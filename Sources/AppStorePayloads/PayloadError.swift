@@ -28,6 +28,8 @@ package struct PayloadError: Error, Hashable, Sendable, CustomStringConvertible 
     case environmentAbsent
     /// The environment is not one of ``StoreEnvironment``.
     case environmentUnknown
+    /// Two statements of a document contradict each other, or what was stated beside it.
+    case contradiction
     /// A notification does not have exactly one of the members that name its subject.
     case ambiguousContent
   }

@@ -52,6 +52,11 @@ package struct PayloadFields: Sendable {
     return fields
   }
 
+  /// The object as it was written.
+  package var json: [UInt8] {
+    Array(document.bytes[Int(document.nodes[node].start)..<Int(document.nodes[node].end)])
+  }
+
   /// Whether a field is present and not `null`.
   package func contains(_ name: StaticString) -> Bool { find(name) != nil }
 

@@ -153,7 +153,7 @@ package struct AccountExport: Hashable, Sendable {
   /// All link events of the account, oldest first.
   package var linkEvents: [TargetLinkEvent]
   /// The standing facts of the account's links. Facts of one document share its bytes, as a
-  /// document may have a mebibyte and hundreds of facts.
+  /// document may have four mebibytes and thousands of facts.
   package var facts: [SignedFact]
   /// The versions of the facts that have several versions or signing moments (R53).
   package var versions: [ExportedVersion]

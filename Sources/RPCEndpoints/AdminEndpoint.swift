@@ -161,6 +161,7 @@ package struct AdminEndpoint: Sendable {
         let result = try await submissions.importArchive(
           ArchiveSubmission(
             response: request.response, bundleID: request.bundleID,
+            environment: request.environment, asOf: request.asOf,
             accountID: request.accountID, source: source, caller: caller,
             onBehalfOf: request.onBehalfOf, permits: permits),
           deadline: deadline, isCancelled: { answer.isCancelled })

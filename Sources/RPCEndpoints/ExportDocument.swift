@@ -125,7 +125,7 @@ private struct ExportedPayloads {
     documentIndices = facts.map { fact in
       guard case .document(let bytes) = fact.signed.proof else { return nil }
       // Facts from one document share its array, so that this only compares pointers. Hashing up to
-      // a mebibyte for each fact would take most of the time.
+      // four mebibytes for each fact would take most of the time.
       if let index = documents.firstIndex(of: bytes) { return index }
       documents.append(bytes)
       return documents.count - 1

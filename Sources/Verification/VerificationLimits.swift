@@ -50,6 +50,10 @@ package enum VerificationLimits {
   /// Bytes of one receipt in base64: ``receiptLength`` with a line break after every 64 characters
   /// or fewer.
   package static let receiptTextLength = 1_572_864
+  /// Bytes of one archived response, which has its purchases twice: a weekly subscription of nine years,
+  /// 470 purchases of up to 1.3 kB, has more than 1 MiB. 4 MiB less 4 KiB: the rest of a frame holds the
+  /// other fields of the request.
+  package static let archiveLength = 4_190_208
   /// Maximum number of DER elements around the signed content. Apple's receipts have about 280: the
   /// names and extensions of three certificates.
   package static let receiptElements = 4_096
@@ -64,7 +68,8 @@ package enum VerificationLimits {
   static let receiptEnvelopeLength = 16_384
   /// Attributes of one receipt, purchases excluded, and of one purchase. Apple's have about 25.
   static let receiptAttributes = 1_024
-  /// Purchases of one receipt. At 350 bytes each, ``receiptLength`` is reached first.
+  /// Purchases of one receipt or archived response. In a receipt, at 350 bytes each, ``receiptLength`` is
+  /// reached first.
   static let receiptItems = 4_096
   /// Bytes of a device identifier. An iPhone has 16, a Mac six.
   package static let deviceIdentifierLength = 64

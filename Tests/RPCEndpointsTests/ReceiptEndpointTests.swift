@@ -151,6 +151,62 @@ struct ReceiptEndpointTests {
     }
   }
 
+  @Test(
+    "R9: what a response in the style of iOS 6 does not tell is given beside it, and not against it"
+  )
+  func iOS6() async throws {
+    try await ServiceBench.run { bench async throws in
+      try bench.setCatalog(
+        SimulatedApp.catalogYAML.replacing(
+          "    environments: [Production, Sandbox]",
+          with: "    environments: [Production, Sandbox]\n    archived_responses: accept"))
+      _ = try await bench.client.reloadCatalog()
+      func response(_ members: String = "") -> [UInt8] {
+        Array(
+          """
+          {"status":0,"receipt":{"bid":"com.example.scribe","bvrs":"1","product_id":\
+          "com.example.scribe.adfree","quantity":"1","transaction_id":"1000000181298000",\
+          "original_transaction_id":"1000000181298000","purchase_date_ms":"1447821281000"}\(members)}
+          """.utf8)
+      }
+      func importing(
+        _ response: [UInt8], _ environment: StoreEnvironment? = nil, asOf: Milliseconds? = nil
+      ) async throws -> SubmitReceiptResponse {
+        try await bench.client.importArchivedResponse(
+          ImportArchivedResponseRequest(
+            bundleID: SimulatedApp.bundleID, environment: environment, accountID: "anna",
+            response: response, asOf: asOf))
+      }
+      let unnamed = try await importing(response())
+      #expect(unnamed.verdict == .wrongEnvironment)
+      #expect(unnamed.detail?.contains("names no environment") == true)
+      let named = response(#","environment":"Sandbox""#)
+      #expect(try await importing(named, .production).verdict == .wrongEnvironment)
+      #expect(try await importing(response(), asOf: 1).verdict == .malformed)
+      let error = await #expect(throws: RPCClientError.self) {
+        try await importing(response(), .production, asOf: .init(.max))
+      }
+      #expect(error?.fieldViolations.map(\.field) == ["as_of_ms"])
+      let answer = try await importing(response(), .production)
+      #expect(answer.verdict == .ok)
+      #expect(answer.receipt?.scope == ServiceBench.scope)
+      #expect(answer.receipt?.creationDate == 1_447_821_281_000)
+      #expect(answer.results.map(\.verdict) == [.ok, .ok])
+      let dated = try await importing(response(), .production, asOf: 1_500_000_000_000)
+      #expect(dated.receipt?.creationDate == 1_500_000_000_000)
+      let body =
+        #"{"notification_type":"CANCEL","environment":"PROD","bid":"com.example.scribe","#
+        + #""password":"SECRET","unified_receipt":{"status":0,"environment":"Production","#
+        + #""latest_receipt_info":[]}}"#
+      #expect(try await importing(Array(body.utf8)).verdict == .malformed)
+      let purchase =
+        #"{"product_id":"com.example.scribe.adfree","transaction_id":"2","purchase_date_ms":"3"}"#
+      let whole = body.replacing(
+        "\"latest_receipt_info\":[]", with: "\"latest_receipt_info\":[\(purchase)]")
+      #expect(try await importing(Array(whole.utf8)).verdict == .ok)
+    }
+  }
+
   @Test("A full queue is RESOURCE_EXHAUSTED for a receipt too, with a retry delay")
   func full() async throws {
     try await ServiceBench.run(queue: 0) { bench async throws in

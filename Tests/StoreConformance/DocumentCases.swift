@@ -132,7 +132,7 @@ extension StoreConformanceSuite {
 
     ConformanceCase("A large document is returned byte for byte, also after a restart") {
       store, harness in
-      let document = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ ($0 >> 8)) }
+      let document = (0..<4_194_304).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ ($0 >> 8)) }
       let fact = try TransactionSample("1", "1").signedByReceipt(document)
       try await store.submit([fact])
       let reopened = try await harness.reopen(store)

@@ -29,8 +29,9 @@ extension MessageGoldenTests {
       """)
     try expect(
       ImportArchivedResponseRequest(
-        bundleID: "com.example.scribe", accountID: "émile", response: Array("{}".utf8)),
-      "ChJjb20uZXhhbXBsZS5zY3JpYmUSBsOpbWlsZRoCe30=")
+        bundleID: "com.example.scribe", environment: .sandbox, accountID: "émile",
+        response: Array("{}".utf8), asOf: 1_448_000_000_000, onBehalfOf: "anna"),
+      "ChJjb20uZXhhbXBsZS5zY3JpYmUSBsOpbWlsZRoCe30iBGFubmEoAjCAoJqckio=")
   }
 
   @Test("Bulk submissions have the bytes that protoc gives them, and are read from them")

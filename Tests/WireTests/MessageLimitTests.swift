@@ -79,14 +79,14 @@ struct MessageLimitTests {
     #expect(base64 + (base64 + 63) / 64 * 2 <= limit)
   }
 
-  @Test("An archived response of 1 MiB is read, a longer one is refused")
+  @Test("An archived response of 4 MiB less 4 KiB is read, a longer one is refused")
   func archivedResponses() throws {
     func decode(_ length: Int) throws -> ImportArchivedResponseRequest {
       let request = ImportArchivedResponseRequest(
         bundleID: "b", response: [UInt8](repeating: 0x20, count: length))
       return try ImportArchivedResponseRequest.decode(from: request.encoded())
     }
-    let limit = 1 << 20
+    let limit = (4 << 20) - 4_096
     #expect(try decode(limit).response.count == limit)
     #expect(
       throws: MessageError(

@@ -43,7 +43,8 @@ extension MessageSample {
     MessageSample(
       "full",
       ImportArchivedResponseRequest(
-        bundleID: "com.example.scribe", accountID: "émile", response: Array("{}".utf8))),
+        bundleID: "com.example.scribe", environment: .sandbox, accountID: "émile",
+        response: Array("{}".utf8), asOf: 1_448_000_000_000, onBehalfOf: "anna")),
     MessageSample("bare", ImportArchivedResponseRequest(bundleID: "a", response: [0])),
   ]
 

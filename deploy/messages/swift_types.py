@@ -137,9 +137,8 @@ DOMAIN_ENUMERATIONS = {
 # Swift types of PRIVATE messages are private to their file.
 BY_HAND = {
     "FileIssue", "Consistency", "Decision", "EntitlementSource", "ExplainCustomerStateResponse",
-    "GetCustomerStateResponse", "GetLinkHistoryRequest", "LinkTarget",
-    "ListConsumptionRequestsRequest", "ListJobsRequest",
-    "ListNotificationsRequest",
+    "GetCustomerStateResponse", "GetLinkHistoryRequest", "ImportArchivedResponseRequest",
+    "LinkTarget", "ListConsumptionRequestsRequest", "ListJobsRequest", "ListNotificationsRequest",
     "ReceivedNotification", "SetConsumptionPercentageRequest", "SignedItem",
     "SubmitSignedTransactionsRequest", "WatchCustomerStatesRequest",
 }

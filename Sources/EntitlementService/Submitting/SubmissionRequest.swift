@@ -127,6 +127,10 @@ package struct ArchiveSubmission: Sendable {
   package var response: [UInt8]
   /// The app that the response must belong to. Required, as the response is not signed.
   package var bundleID: BundleID
+  /// The environment of a response that names none; any other must agree.
+  package var environment: StoreEnvironment?
+  /// When Apple gave a response without a date of its own.
+  package var asOf: Milliseconds?
   /// The account that owns the purchases. It gets the unlinked ones, and none of another account.
   package var accountID: AccountID?
   /// Where the request comes from. Sources take turns.
@@ -138,13 +142,16 @@ package struct ArchiveSubmission: Sendable {
   package var onBehalfOf: String?
 
   package init(
-    response: [UInt8], bundleID: BundleID, accountID: AccountID? = nil,
-    source: WorkSource = .server, caller: AuditCaller = .server,
+    response: [UInt8], bundleID: BundleID, environment: StoreEnvironment? = nil,
+    asOf: Milliseconds? = nil, accountID: AccountID? = nil, source: WorkSource = .server,
+    caller: AuditCaller = .server,
     onBehalfOf: String? = nil,
     permits: @escaping @Sendable (AppScope) -> Bool = { _ in true }
   ) {
     self.response = response
     self.bundleID = bundleID
+    self.environment = environment
+    self.asOf = asOf
     self.accountID = accountID
     self.source = source
     self.permits = permits

@@ -42,7 +42,7 @@ extension SubmissionService {
   /// cancellation are as for a submission of transactions.
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for an app that is not in
-  ///   the catalog, ``ServiceError/Code-swift.enum/archivesNotAccepted`` for an app whose archived
+  ///   the catalog and for a date that lies ahead, ``ServiceError/Code-swift.enum/archivesNotAccepted`` for an app whose archived
   ///   responses the catalog does not accept.
   package func importArchive(
     _ request: ArchiveSubmission, deadline: ContinuousClock.Instant? = nil,
@@ -54,10 +54,15 @@ extension SubmissionService {
       throw ServiceError(
         .archivesNotAccepted, "the catalog does not accept archived responses of this app")
     }
+    if let asOf = request.asOf, asOf > clock.now() {
+      throw ServiceError(.invalidArgument(field: "as_of_ms"), "the date lies ahead")
+    }
     let outcome = try await verifying(1, isCancelled) { isCancelled throws(PoolError) in
       let result = try await pool.read(
-        archivedResponse: request.response, deadline: deadline, of: request.source,
-        isCancelled: isCancelled)
+        archivedResponse: request.response,
+        beside: ArchivedResponse.Statement(
+          bundleID: request.bundleID, environment: request.environment, asOf: request.asOf),
+        deadline: deadline, of: request.source, isCancelled: isCancelled)
       return (result, [result.verdict])
     }
     switch outcome {

@@ -79,8 +79,8 @@ struct ReceiptImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Imports archived responses of Apple's former verifyReceipt.",
     discussion: """
-      Each file is one response, in JSON. It is not signed: its facts have lower precedence than \
-      all signed facts, take no purchase from another account, and are marked in every answer. A \
+      Each file is one response, in JSON, or a version 1 notification with its unified_receipt, or \
+      a unified_receipt alone. It is not signed: its facts have lower precedence than all signed facts, take no purchase from another account, and are marked in every answer. A \
       receipt, such as the response's latest_receipt, is better evidence: submit it with receipt \
       submit. Each response is one call; when a call fails, earlier results are still printed. The \
       command fails unless the server's catalog has archived_responses: accept for the app. Exit \
@@ -101,6 +101,20 @@ struct ReceiptImportCommand: AsyncParsableCommand {
   @Option(help: "The account that owns the purchases.")
   var account: String?
 
+  @Option(
+    help: """
+      The environment of responses that name none, as in the style of iOS 6: production or sandbox. \
+      Responses that name one must be of it.
+      """)
+  var environment: EnvironmentName?
+
+  @Option(
+    help: """
+      When Apple gave responses that do not tell: \(PastMoment.forms). Default: at the latest moment in \
+      them that had come by then.
+      """)
+  var asOf: PastMoment?
+
   @OptionGroup var onBehalfOf: OnBehalfOfOption
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
@@ -116,10 +130,12 @@ struct ReceiptImportCommand: AsyncParsableCommand {
       return (name: name, bytes: bytes)
     }
     let app = try await AppOptions.scope(bundleID, nil, on: server).bundleID
+    let asOf = asOf?.moment(from: .now)
     try await ReceiptOutcome.collect(responses, server: server, output: output) { client, bytes in
       try await client.importArchivedResponse(
         ImportArchivedResponseRequest(
-          bundleID: app, accountID: account.map { AccountID($0) }, response: bytes,
+          bundleID: app, environment: environment?.environment,
+          accountID: account.map { AccountID($0) }, response: bytes, asOf: asOf,
           onBehalfOf: onBehalfOf.name))
     }
   }

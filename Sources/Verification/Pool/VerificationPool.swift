@@ -119,11 +119,12 @@ package final class VerificationPool: Sendable {
 
   /// Decodes an archived response as bulk work. It has no signature, so no verdict is counted.
   package func read(
-    archivedResponse json: [UInt8], deadline: ContinuousClock.Instant? = nil,
-    of source: WorkSource = .server, isCancelled: @escaping @Sendable () -> Bool = { false }
+    archivedResponse json: [UInt8], beside statement: ArchivedResponse.Statement = .init(),
+    deadline: ContinuousClock.Instant? = nil, of source: WorkSource = .server,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
   ) async throws(PoolError) -> Result<ArchivedResponse, Refusal> {
     try await one(json, priority: .bulk, of: source, deadline: deadline, isCancelled: isCancelled) {
-      json throws(Refusal) in try ArchivedResponse(json)
+      json throws(Refusal) in try ArchivedResponse(json, beside: statement)
     }
   }
 

@@ -2,11 +2,27 @@ import AppStorePayloads
 package import EntitlementDomain
 
 /// An archived response of Apple's former `verifyReceipt` (Apple's "App Store Receipts",
-/// `responseBody`). It has no signature: the operator who imports it vouches for its contents.
-///
-/// A response to a receipt of one transaction, in the style of iOS 6, is read too. Its `receipt` is
-/// the transaction itself and names the app in `bid`.
+/// `responseBody`), in a form of ``ArchiveForm``. It has no signature: the operator who imports it
+/// vouches for its contents.
 package struct ArchivedResponse: Sendable {
+  /// What the operator states beside a response, for what it does not say itself.
+  package struct Statement: Hashable, Sendable {
+    /// The app of a response that names none.
+    package var bundleID: BundleID?
+    /// The environment of a response that names none. Any other must agree (R9).
+    package var environment: StoreEnvironment?
+    /// When Apple gave a response that has no `request_date_ms`.
+    package var asOf: Milliseconds?
+
+    package init(
+      bundleID: BundleID? = nil, environment: StoreEnvironment? = nil, asOf: Milliseconds? = nil
+    ) {
+      self.bundleID = bundleID
+      self.environment = environment
+      self.asOf = asOf
+    }
+  }
+
   /// `receipt`, with the purchases of ``facts``. It has no device hash.
   package let receipt: Receipt
   /// The facts of the app, then of each purchase in `in_app` and `latest_receipt_info`, then of
@@ -16,48 +32,80 @@ package struct ArchivedResponse: Sendable {
   /// A transaction in both lists is included once, from `latest_receipt_info`, which is newer.
   package let facts: [Result<SignedFact, Refusal>]
 
-  /// - Parameter json: the response as received, at most ``JSONLimits/length`` bytes.
+  /// - Parameters:
+  ///   - json: the response as received, at most ``VerificationLimits/archiveLength`` bytes.
+  ///   - statement: what the response may leave out.
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when it is not a response about a valid
-  ///   receipt, ``Verdict/wrongEnvironment`` when its environment is not known.
-  package init(_ json: [UInt8]) throws(Refusal) {
-    let response: PayloadFields
-    let content: PayloadFields
-    var receipt: Receipt
-    let purchases: [Purchase]
-    let renewals: [Result<ReceiptRenewal, Refusal>]
-    let answered: Milliseconds?
+  ///   receipt, ``Verdict/wrongEnvironment`` when its environment is not known, or is not the stated
+  ///   one.
+  package init(_ json: [UInt8], beside statement: Statement = Statement()) throws(Refusal) {
+    do {
+      try self.init(reading: json, beside: statement)
+    } catch {
+      throw error.naming(json, at: .archivedResponse)
+    }
+  }
+
+  private init(reading json: [UInt8], beside statement: Statement) throws(Refusal) {
+    let contents: Contents
     do throws(PayloadError) {
-      response = try PayloadFields(json: json)
-      guard let status = try response.archivedInteger("status") else {
-        throw PayloadError(.missingField, "status is missing")
-      }
-      guard Self.validStatuses.contains(status) else {
-        throw PayloadError(
-          .missingField,
-          "status is neither 0 nor 21006 (valid, the subscription has expired): Apple did not find "
-            + "the receipt valid")
-      }
-      guard let object = try response.object("receipt") else {
-        throw PayloadError(.missingField, "receipt is missing")
-      }
-      content = object
-      receipt = try Receipt(
-        archived: content, environment: try response.identifier("environment"))
-      purchases = try Self.purchases(response, content)
-      renewals = try Self.renewals(response, content)
-      answered = try content.archivedMoment("request_date_ms")
+      contents = try Contents(try ArchiveForm(json), beside: statement)
     } catch {
       throw Refusal(error, in: "response")
     }
-    receipt.items = purchases.map(\.item)
-    self.receipt = receipt
-    facts = try Self.facts(receipt, purchases, renewals, response: json, answered: answered)
+    receipt = contents.receipt
+    if let stated = statement.environment, stated != receipt.environment {
+      throw Refusal(
+        .wrongEnvironment, "response: it names another environment than is stated beside it")
+    }
+    var facts = try ReceiptFacts(
+      of: receipt, in: contents.document, authority: .archivedResponse,
+      signedDate: contents.answered)
+    self.facts =
+      [facts.app(receipt)] + contents.purchases.map { facts.transaction($0.purchase) }
+      + contents.renewals.map { facts.renewalInfo($0) }
   }
 }
 
 extension ArchivedResponse {
-  /// 21006 is sent for receipts in the style of iOS 6: valid, but the subscription has expired.
-  private static let validStatuses: Set<Int64> = [0, 21_006]
+  /// What a response says, with what is stated beside it.
+  private struct Contents {
+    let document: [UInt8]
+    let receipt: Receipt
+    let purchases: [Purchase]
+    let renewals: [Result<ReceiptRenewal, Refusal>]
+    /// When Apple gave the response: the signing moment of its facts.
+    let answered: Milliseconds
+
+    init(_ form: ArchiveForm, beside statement: Statement) throws(PayloadError) {
+      document = form.json
+      guard let bundleID = try form.bundleID() ?? statement.bundleID else {
+        throw PayloadError(.missingField, "it names no app, and none is stated beside it")
+      }
+      let purchases = try ArchivedResponse.purchases(form)
+      let renewals = try ArchivedResponse.renewals(form, among: purchases)
+      let created = try form.receipt?.archivedMoment("receipt_creation_date_ms")
+      let latest = ArchivedResponse.latestMoment(
+        in: purchases, renewals, isExpired: form.isExpired,
+        besides: [created, try form.notification?.archivedMoment(Self.lastChange)])
+      let stated = try form.receipt?.archivedMoment("request_date_ms")
+      guard let answered = stated ?? statement.asOf ?? latest else {
+        throw PayloadError(
+          .missingField, "request_date_ms is missing, and there is no other date to date it by")
+      }
+      if stated == nil, let latest, answered < latest {
+        throw PayloadError(
+          .contradiction, "the date that is stated beside it is before the latest date in it")
+      }
+      var receipt = try Receipt(
+        archived: form, of: bundleID, statement.environment, created: created ?? answered)
+      receipt.items = purchases.map(\.item)
+      (self.receipt, self.answered) = (receipt, answered)
+      (self.purchases, self.renewals) = (purchases, renewals)
+    }
+
+    private static let lastChange: StaticString = "auto_renew_status_change_date_ms"
+  }
 
   /// A purchase of a response. It may lack fields that a fact requires.
   struct Purchase {
@@ -74,22 +122,16 @@ extension ArchivedResponse {
         (item, purchase) = (ReceiptItem(), .failure(Refusal(error, in: "purchase")))
       }
     }
+
+    /// The first purchase of a chain is its own original.
+    var chain: OriginalTransactionID? {
+      item.originalTransactionID ?? item.transactionID.map { OriginalTransactionID($0.rawValue) }
+    }
   }
 
-  /// The purchases of both lists, one for each transaction. The later one wins.
-  static func purchases(
-    _ response: PayloadFields, _ receipt: PayloadFields
-  ) throws(PayloadError) -> [Purchase] {
-    let fields: [PayloadFields]
-    if receipt.isTransaction {
-      // The latest transaction is an object, in a member of its own once it has expired.
-      fields =
-        try [receipt] + response.objectOrObjects("latest_expired_receipt_info")
-        + response.objectOrObjects("latest_receipt_info")
-    } else {
-      fields =
-        try (receipt.objects("in_app") ?? []) + (response.objects("latest_receipt_info") ?? [])
-    }
+  /// The purchases of all lists, one for each transaction. The later one wins.
+  private static func purchases(_ form: ArchiveForm) throws(PayloadError) -> [Purchase] {
+    let fields = try form.purchases()
     guard fields.count <= VerificationLimits.receiptItems else {
       throw PayloadError(.tooLarge, "more than \(VerificationLimits.receiptItems) purchases")
     }
@@ -108,78 +150,102 @@ extension ArchivedResponse {
     return purchases
   }
 
-  /// The elements of `pending_renewal_info`. In the style of iOS 6 the response itself has the
-  /// fields of one, about the chain of its transaction.
-  static func renewals(
-    _ response: PayloadFields, _ receipt: PayloadFields
+  private static func renewals(
+    _ form: ArchiveForm, among purchases: [Purchase]
   ) throws(PayloadError) -> [Result<ReceiptRenewal, Refusal>] {
-    guard receipt.isTransaction else {
-      return try (response.objects("pending_renewal_info") ?? [])
-        .map { renewal($0, ofChainIn: $0) }
+    let renewals = try form.renewals()
+    guard renewals.count <= VerificationLimits.receiptItems else {
+      throw PayloadError(.tooLarge, "more than \(VerificationLimits.receiptItems) renewals")
     }
-    guard response.contains("auto_renew_status") else { return [] }
-    return [renewal(response, ofChainIn: receipt)]
+    var chains: [ProductID: Set<OriginalTransactionID>] = [:]
+    for purchase in purchases {
+      guard let product = purchase.item.productID, let chain = purchase.chain else { continue }
+      chains[product, default: []].insert(chain)
+    }
+    return renewals.map { renewal in
+      do throws(PayloadError) {
+        let productID = try renewal.chain.archivedIdentifier("product_id")
+          .map(ProductID.init(_:))
+        let known = productID.flatMap { chains[$0] } ?? []
+        return .success(
+          try ReceiptRenewal(
+            archived: renewal.fields, of: try chain(in: renewal.chain, ofProduct: known),
+            productID))
+      } catch {
+        return .failure(Refusal(error, in: "renewal"))
+      }
+    }
   }
 
-  /// - Parameter answered: `request_date_ms` of the response; nil if it is absent.
-  /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment``.
-  static func facts(
-    _ receipt: Receipt, _ purchases: [Purchase], _ renewals: [Result<ReceiptRenewal, Refusal>],
-    response json: [UInt8], answered: Milliseconds?
-  ) throws(Refusal) -> [Result<SignedFact, Refusal>] {
-    var facts = try ReceiptFacts(
-      of: receipt, in: json, authority: .archivedResponse,
-      signedDate: answered ?? receipt.creationDate)
-    return [facts.app(receipt)] + purchases.map { facts.transaction($0.purchase) }
-      + renewals.map { facts.renewalInfo($0) }
+  /// The chain that an element names; without a name, as in 2017, the one of its product.
+  private static func chain(
+    in fields: PayloadFields, ofProduct chains: Set<OriginalTransactionID>
+  ) throws(PayloadError) -> OriginalTransactionID {
+    if let identifier = try fields.archivedIdentifier("original_transaction_id") {
+      return OriginalTransactionID(identifier)
+    }
+    guard let chain = chains.first, chains.count == 1 else {
+      throw PayloadError(
+        .missingField,
+        "original_transaction_id is missing, and its product has "
+          + (chains.isEmpty ? "no purchase" : "purchases of several chains"))
+    }
+    return chain
   }
 
-  private static func renewal(
-    _ fields: PayloadFields, ofChainIn chain: PayloadFields
-  ) -> Result<ReceiptRenewal, Refusal> {
-    do throws(PayloadError) {
-      return .success(try ReceiptRenewal(archived: fields, ofChainIn: chain))
-    } catch {
-      return .failure(Refusal(error, in: "renewal"))
+  /// The latest moment in a response that had come when Apple gave it: of a purchase or a cancellation,
+  /// or the end of a period that the response tells to be over. Other ends, and grace, may lie ahead.
+  private static func latestMoment(
+    in purchases: [Purchase], _ renewals: [Result<ReceiptRenewal, Refusal>], isExpired: Bool,
+    besides others: [Milliseconds?]
+  ) -> Milliseconds? {
+    var over: Set<OriginalTransactionID> = []
+    for case .success(let renewal) in renewals where renewal.isAfterPeriod {
+      over.insert(renewal.originalTransactionID)
     }
+    var moments = others
+    for purchase in purchases {
+      let item = purchase.item
+      moments += [item.purchaseDate, item.originalPurchaseDate, item.cancellationDate]
+      if isExpired || purchase.chain.map(over.contains) == true { moments.append(item.expiresDate) }
+    }
+    return moments.compactMap(\.self).max()
   }
 }
 
 extension Receipt {
   /// - Parameters:
-  ///   - fields: `receipt` of the response.
-  ///   - environment: `environment` of the response, used for old receipts without a type.
+  ///   - statedEnvironment: of a response that names none.
+  ///   - created: the date of the receipt, or of the response.
   /// - Throws: ``PayloadError``.
-  init(archived fields: PayloadFields, environment: String?) throws(PayloadError) {
-    let stated = environment.flatMap(StoreEnvironment.init(rawValue:))
+  fileprivate init(
+    archived form: ArchiveForm, of bundleID: BundleID, _ statedEnvironment: StoreEnvironment?,
+    created: Milliseconds
+  ) throws(PayloadError) {
+    let named = try form.environmentName()
     let receiptType: String
-    if let type = try fields.identifier("receipt_type") {
+    if let type = try form.receipt?.identifier("receipt_type") {
       receiptType = type
     } else {
-      receiptType = stated == .sandbox ? "ProductionSandbox" : environment ?? ""
+      // Old receipts have no type.
+      guard let environment = named ?? statedEnvironment?.rawValue else {
+        throw PayloadError(
+          .environmentAbsent, "it names no environment, and none is stated beside it")
+      }
+      receiptType = environment == "Sandbox" ? "ProductionSandbox" : environment
     }
-    let created = try fields.archivedMoment("receipt_creation_date_ms")
-    let answered = try fields.archivedMoment("request_date_ms")
-    guard let creationDate = created ?? answered else {
-      throw PayloadError(
-        .missingField,
-        "receipt_creation_date_ms and request_date_ms are missing: nothing tells the date of the "
-          + "response")
-    }
-    let bundleID = try fields.requiredIdentifier(fields.isTransaction ? "bid" : "bundle_id")
     self.init(
-      receiptType: receiptType, bundleID: BundleID(bundleID), bundleIDBytes: [],
-      creationDate: creationDate)
+      receiptType: receiptType, bundleID: bundleID, bundleIDBytes: [], creationDate: created)
     // Apple never answers for receipts of Xcode (R9).
     guard self.environment == .production || self.environment == .sandbox else {
       throw PayloadError(.environmentUnknown, "the receipt's environment is not the App Store's")
     }
-    guard environment == nil || stated == self.environment else {
-      throw PayloadError(.wrongType, "environment is not that of receipt_type")
+    guard named == nil || named == self.environment?.rawValue else {
+      throw PayloadError(.contradiction, "environment is not that of receipt_type")
     }
-    guard !fields.isTransaction else {
-      // Its dates are those of the transaction, not of the app.
-      applicationVersion = try fields.archivedIdentifier("bvrs")
+    guard let fields = form.receipt, !fields.isTransaction else {
+      // The dates are those of transactions, not of the app.
+      applicationVersion = try form.transactionVersion()
       return
     }
     applicationVersion = try fields.archivedIdentifier("application_version")
@@ -255,17 +321,15 @@ extension ReceiptPurchase {
 
 extension ReceiptRenewal {
   /// - Parameters:
-  ///   - fields: an element of `pending_renewal_info`.
-  ///   - chain: what names the chain and its product: the same, or a transaction.
+  ///   - fields: an element of `pending_renewal_info`, or a response in the style of iOS 6.
+  ///   - chain: the chain that it is about.
+  ///   - productID: the product of that chain.
   /// - Throws: ``PayloadError``.
   fileprivate init(
-    archived fields: PayloadFields, ofChainIn chain: PayloadFields
+    archived fields: PayloadFields, of chain: OriginalTransactionID, _ productID: ProductID?
   ) throws(PayloadError) {
-    guard let identifier = try chain.archivedIdentifier("original_transaction_id") else {
-      throw PayloadError(.missingField, "original_transaction_id is missing")
-    }
-    self.init(originalTransactionID: OriginalTransactionID(identifier))
-    productID = try chain.archivedIdentifier("product_id").map(ProductID.init(_:))
+    self.init(originalTransactionID: chain)
+    self.productID = productID
     autoRenewProductID = try fields.archivedIdentifier("auto_renew_product_id")
       .map(ProductID.init(_:))
     autoRenewStatus = try fields.archivedInteger("auto_renew_status")
@@ -276,5 +340,10 @@ extension ReceiptRenewal {
     priceIncreaseStatus = try fields.archivedInteger("price_consent_status")
       .map(PriceIncreaseStatus.init(rawValue:))
     offer = try fields.archivedOffer()
+  }
+
+  /// Whether it tells what becomes of a subscription after a period has ended.
+  fileprivate var isAfterPeriod: Bool {
+    expirationIntent != nil || isInBillingRetryPeriod == true || gracePeriodExpiresDate != nil
   }
 }

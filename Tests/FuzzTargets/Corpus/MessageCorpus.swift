@@ -74,7 +74,8 @@ enum MessageCorpus {
         deviceIdentifier: [1, 2, 3], priority: .bulk))
     messages.add(
       ImportArchivedResponseRequest(
-        bundleID: scope.bundleID, accountID: "a", response: Array("{}".utf8)))
+        bundleID: scope.bundleID, environment: .sandbox, accountID: "a",
+        response: Array("{}".utf8), asOf: 1))
     return messages
   }
 

@@ -10,8 +10,38 @@ enum ReceiptCorpus {
     }
     let long = SimulatedReceipt.ofLongHistory(itemCount: 187, creationDate: FuzzSigner.now)
     if let content = try? long.content() { seeds.append(FuzzSeed("long-content", content)) }
-    return seeds + changes
+    return seeds + changes + stored + misplaced
   }
+
+  /// Responses as teams stored them: in the style of iOS 6, and in a notification of version 1.
+  private static let stored = [
+    FuzzSeed(
+      "ios6-archive",
+      Array(
+        """
+        {"status":21006,"receipt":{"bid":"com.example.scribe","bvrs":"1","product_id":"yearly",\
+        "transaction_id":"2","original_transaction_id":"1","purchase_date_ms":"1447821281000",\
+        "expires_date":"1448346881000"},"latest_expired_receipt_info":{"transaction_id":"3",\
+        "product_id":"yearly","purchase_date_ms":"1448346881000"},"auto_renew_status":0}
+        """.utf8)),
+    FuzzSeed(
+      "notification-archive",
+      Array(
+        """
+        {"notification_type":"DID_RENEW","environment":"PROD","bid":"com.example.scribe","bvrs":"1",\
+        "unified_receipt":{"status":0,"environment":"Production","latest_receipt_info":[{"product_id":\
+        "yearly","transaction_id":"2","purchase_date_ms":"1667034938000"}],"pending_renewal_info":[\
+        {"product_id":"yearly","auto_renew_status":"1"}]}}
+        """.utf8)),
+  ]
+
+  /// Documents that belong elsewhere, in wrappings.
+  private static let misplaced = [
+    FuzzSeed("quoted-receipt", Array("\"MIIT\\/w==\"".utf8)),
+    FuzzSeed("receipt-twice", Array("TUlJVC93PT0=".utf8)),
+    FuzzSeed("jws-as-receipt", Array("eyJhIjoxfQ.e30.AA\n".utf8)),
+    FuzzSeed("transaction-receipt", Array("ewoJInNpZ25hdHVyZSIgPSAiQXEiOwp9".utf8)),
+  ]
 
   private static func seeds(of customer: CorpusCustomer) -> [FuzzSeed] {
     let receipt = customer.receipt

@@ -58,8 +58,13 @@ enum ReceiptProbe {
   }
 
   private static func checkArchive(_ json: [UInt8]) throws(BrokenInvariant) {
-    guard let response = try? ArchivedResponse(json) else { return }
-    try check(response.facts, authority: .archivedResponse, document: json)
+    _ = try? ArchivedResponse(json)
+    let statement = ArchivedResponse.Statement(
+      bundleID: "com.example.scribe", environment: .production, asOf: 4_000_000_000_000)
+    guard let response = try? ArchivedResponse(json, beside: statement) else { return }
+    // Of a notification of version 1 only its unified_receipt is kept.
+    let isWhole = MisplacedDocument(json)?.kind == .archivedResponse
+    try check(response.facts, authority: .archivedResponse, document: isWhole ? json : nil)
   }
 
   /// A changed receipt is refused, or has the same content.

@@ -219,6 +219,21 @@ struct ReceiptCommandTests {
       server, "customer", "get", "account-1", "--bundle-id", "com.example.scribe")
     #expect(table.output.contains("(UNSIGNED)"))
 
+    // In the style of iOS 6, with the environment and the date beside it.
+    let old = try bench.folder.write(
+      """
+      {"status":0,"receipt":{"bid":"com.example.scribe","product_id":"com.example.scribe.adfree",\
+      "transaction_id":"7","purchase_date_ms":"1447821281000"}}
+      """, to: "old.json")
+    let place = ["receipt", "import", old, "--app", "com.example.scribe", "--account", "account-2"]
+    let (unnamed, told) = try await control(server, place)
+    #expect(unnamed.exit == .code(2))
+    #expect(told["verdict"]?.text == "VERDICT_WRONG_ENVIRONMENT")
+    let (named, accepted) = try await control(
+      server, place + ["--environment", "production", "--as-of", "2016-01-01"])
+    #expect(named.exit == .code(0))
+    #expect(accepted["receipt"]?["creationMs"]?.integer == 1_451_606_400_000)
+
     // A signed transaction of the same purchase replaces it.
     let signed = try #require(try bench.signed(.nonConsumable).first?.transactions.first)
     _ = try await Bench.control(server, "submit", "-", input: signed)

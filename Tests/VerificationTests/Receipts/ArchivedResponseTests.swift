@@ -1,6 +1,5 @@
 import Cryptography
 import EntitlementDomain
-import JSON
 import StoreSimulator
 import Testing
 
@@ -127,6 +126,7 @@ struct ArchivedResponseTests {
     var response = ResponseText()
     response.inApp[0] = response.inApp[0].with("product_id", nil)
     response.pending[0] = response.pending[0].with("original_transaction_id", nil)
+      .with("product_id", nil)
     response.latest.append(
       response.latest[0].with("transaction_id", #""7""#).with("quantity", "{}"))
     let read = try read(response)
@@ -150,25 +150,33 @@ struct ArchivedResponseTests {
     #expect(try self.read(response).facts.count == 1)
   }
 
-  @Test func `the creation date stands in for the moment of the answer, and the other way round`()
+  @Test func `without the moment of the answer the latest one in it that had come stands in`()
     throws
   {
     var response = ResponseText()
-    response.receipt["request_date_ms"] = nil
-    var read = try read(response)
-    #expect(try read.facts[0].get().fact.precedence.signedDate == 1_704_067_200_000)
-    response = ResponseText()
     response.receipt["receipt_creation_date_ms"] = nil
-    read = try self.read(response)
-    #expect(read.receipt.creationDate == 1_710_000_000_123)
+    #expect(try read(response).receipt.creationDate == 1_710_000_000_123)
+    // The end of the last period, as the renewal tells that it is over.
+    response = ResponseText()
     response.receipt["request_date_ms"] = nil
-    let refusal = #expect(throws: Refusal.self) { try self.read(response) }
+    func dates() throws -> (receipt: Milliseconds, facts: Set<Milliseconds>) {
+      let read = try read(response)
+      return (
+        read.receipt.creationDate,
+        Set(try read.facts.map { try $0.get().fact.precedence.signedDate })
+      )
+    }
+    #expect(try dates() == (1_704_067_200_000, [1_709_184_000_000]))
+    // Otherwise that end may lie ahead: the cancellation is the last that is told.
+    response.pending = []
+    #expect(try dates() == (1_704_067_200_000, [1_707_000_000_000]))
+    response.latest = []
+    #expect(try dates() == (1_704_067_200_000, [1_704_067_200_000]))
+    response.receipt["receipt_creation_date_ms"] = nil
+    #expect(try dates() == (1_704_000_000_000, [1_704_000_000_000]))
+    response.inApp = []
     #expect(
-      refusal
-        == Refusal(
-          .malformed,
-          "response: receipt_creation_date_ms and request_date_ms are missing: nothing tells the "
-            + "date of the response"))
+      verdict(response.bytes) == .malformed)
   }
 
   @Test func `a receipt of an expired subscription is valid`() throws {
@@ -238,7 +246,8 @@ struct ArchivedResponseTests {
         + #""receipt_type":"ProductionSandbox"}}"#,
     ]
     for text in texts { #expect(verdict(Array(text.utf8)) == .malformed, "\(text.prefix(40))") }
-    #expect(verdict(Array(repeating: 0x20, count: JSONLimits.length + 1)) == .malformed)
+    #expect(
+      verdict(Array(repeating: 0x20, count: VerificationLimits.archiveLength + 1)) == .malformed)
     for name in ["in_app", "latest_receipt_info", "pending_renewal_info"] {
       var response = ResponseText()
       response.more = #","\#(name)2":0"#
@@ -251,13 +260,18 @@ struct ArchivedResponseTests {
     for length in 0..<bytes.count { #expect(verdict(Array(bytes[..<length])) == .malformed) }
   }
 
-  @Test func `the number of purchases is bounded`() throws {
+  @Test func `the numbers of purchases and renewals are bounded`() throws {
     var response = ResponseText()
     (response.inApp, response.pending) = ([], [])
     let limit = VerificationLimits.receiptItems
     response.latest = Array(repeating: ResponseText.Members(), count: limit)
     #expect(try read(response).facts.count == limit + 1)
     response.inApp = [ResponseText.Members()]
+    #expect(verdict(response.bytes) == .malformed)
+    (response.inApp, response.latest) = ([], [])
+    response.pending = Array(repeating: ResponseText.Members(), count: limit)
+    #expect(try read(response).facts.count == limit + 1)
+    response.pending.append(ResponseText.Members())
     #expect(verdict(response.bytes) == .malformed)
   }
 

@@ -16,7 +16,6 @@ struct TransactionStyleTests {
     "original_purchase_date_ms": #""1485907200000""#, "expires_date": #""1491004800000""#,
     "expires_date_formatted": #""2017-04-01 00:00:00 Etc/GMT""#,
     "web_order_line_item_id": #""340000000100""#, "unique_identifier": #""0123456789abcdef""#,
-    "request_date_ms": #""1492000000000""#,
   ]
 
   private static func object(_ members: Members) -> String {
@@ -28,7 +27,7 @@ struct TransactionStyleTests {
     _ receipt: Members = receipt, changing changes: [String: String?] = [:]
   ) -> [UInt8] {
     var members: Members = [
-      "status": "21006", "environment": #""Production""#, "receipt": object(receipt),
+      "status": "21006", "receipt": object(receipt),
       "latest_expired_receipt_info": object(
         receipt.merging(
           [
@@ -42,9 +41,19 @@ struct TransactionStyleTests {
     return Array(object(members).utf8)
   }
 
-  private func refusal(_ json: [UInt8]) -> Refusal? {
+  /// Such a response names no environment.
+  private func read(
+    _ json: [UInt8], _ environment: StoreEnvironment? = .production, asOf: Milliseconds? = nil
+  ) throws(Refusal) -> ArchivedResponse {
+    try ArchivedResponse(
+      json, beside: ArchivedResponse.Statement(environment: environment, asOf: asOf))
+  }
+
+  private func refusal(
+    _ json: [UInt8], _ environment: StoreEnvironment? = .production, asOf: Milliseconds? = nil
+  ) -> Refusal? {
     do throws(Refusal) {
-      _ = try ArchivedResponse(json)
+      _ = try read(json, environment, asOf: asOf)
       return nil
     } catch {
       return error
@@ -52,17 +61,17 @@ struct TransactionStyleTests {
   }
 
   @Test func `status 21006 tells of a subscription that has expired`() throws {
-    let response = try ArchivedResponse(Self.response())
+    let response = try read(Self.response())
     #expect(response.receipt.bundleID == "com.example.scribe")
     #expect(response.receipt.environment == .production)
     #expect(response.receipt.applicationVersion == "42")
-    // The moment of the answer is the only date that it has.
-    #expect(response.receipt.creationDate == 1_492_000_000_000)
+    // The latest moment in it, as the period is over.
+    #expect(response.receipt.creationDate == 1_493_596_800_000)
     // This date is the transaction's, and says nothing of when the app was bought.
     #expect(response.receipt.originalPurchaseDate == nil)
     let facts = try response.facts.map { try $0.get().fact }
     #expect(facts.map(\.kind) == [.appTransaction, .transaction, .transaction, .renewalInfo])
-    #expect(facts.allSatisfy { $0.precedence.signedDate == 1_492_000_000_000 })
+    #expect(facts.allSatisfy { $0.precedence.signedDate == 1_493_596_800_000 })
     guard case .transaction(let own) = facts[1], case .transaction(let latest) = facts[2],
       case .renewalInfo(let renewal) = facts[3]
     else { return }
@@ -90,36 +99,74 @@ struct TransactionStyleTests {
       "status": "0", "latest_expired_receipt_info": nil, "latest_receipt_info": latest,
       "auto_renew_status": nil,
     ]
-    let response = try ArchivedResponse(Self.response(changing: changes))
+    let response = try read(Self.response(changing: changes))
+    // The period may be in force: its end is not told to have come.
+    #expect(response.receipt.creationDate == 1_488_326_400_000)
     let facts = try response.facts.map { try $0.get().fact }
     #expect(facts.map(\.kind) == [.appTransaction, .transaction, .transaction])
     guard case .transaction(let fact) = facts[2] else { return }
     #expect(fact.transactionID == "340000000000009")
-    let listed = try ArchivedResponse(
+    let listed = try read(
       Self.response(
         changing: changes.merging(
           ["latest_receipt_info": "[\(latest)]"], uniquingKeysWith: { $1 })))
     #expect(listed.receipt == response.receipt)
   }
 
-  @Test func `without a date it is refused, and told so`() {
+  @Test func `its own date goes before the stated one, and that before the latest in it`() throws {
     var receipt = Self.receipt
-    receipt["request_date_ms"] = nil
+    let stated: Milliseconds = 1_495_000_000_000
     #expect(
-      refusal(Self.response(receipt))
+      try read(Self.response(receipt), asOf: stated).receipt.creationDate == stated)
+    #expect(
+      refusal(Self.response(receipt), asOf: 1_493_596_799_999)
         == Refusal(
           .malformed,
-          "response: receipt_creation_date_ms and request_date_ms are missing: nothing tells the "
-            + "date of the response"))
-    // A creation date does as well.
-    receipt["receipt_creation_date_ms"] = "1"
-    #expect(refusal(Self.response(receipt)) == nil)
+          "response: the date that is stated beside it is before the latest date in it"))
+    receipt["request_date_ms"] = #""1492000000000""#
+    let response = try read(Self.response(receipt), asOf: stated)
+    #expect(response.receipt.creationDate == 1_492_000_000_000)
+    #expect(
+      try response.facts.map { try $0.get().fact.precedence.signedDate }.allSatisfy {
+        $0 == 1_492_000_000_000
+      })
   }
 
-  @Test func `without an app or an environment it is refused`() {
+  @Test func `without any date it is refused, and told so`() {
     var receipt = Self.receipt
+    for name in ["purchase_date_ms", "original_purchase_date_ms", "expires_date"] {
+      receipt[name] = nil
+    }
+    let response = Self.response(
+      receipt, changing: ["latest_expired_receipt_info": nil, "auto_renew_status": nil])
     #expect(
-      refusal(Self.response(receipt, changing: ["environment": nil]))?.verdict == .wrongEnvironment)
+      refusal(response)
+        == Refusal(
+          .malformed,
+          "response: request_date_ms is missing, and there is no other date to date it by"))
+    #expect(refusal(response, asOf: 1) == nil)
+  }
+
+  @Test func `R9: its environment is its own or the stated one, and never two`() throws {
+    #expect(
+      refusal(Self.response(), nil)
+        == Refusal(
+          .wrongEnvironment, "response: it names no environment, and none is stated beside it"))
+    #expect(try read(Self.response(), .sandbox).receipt.environment == .sandbox)
+    for environment in [StoreEnvironment.xcode, .localTesting] {
+      #expect(refusal(Self.response(), environment)?.verdict == .wrongEnvironment)
+    }
+    let named = Self.response(changing: ["environment": #""Sandbox""#])
+    #expect(refusal(named, nil) == nil)
+    #expect(refusal(named, .sandbox) == nil)
+    #expect(
+      refusal(named, .production)
+        == Refusal(
+          .wrongEnvironment, "response: it names another environment than is stated beside it"))
+  }
+
+  @Test func `without an app it is refused`() {
+    var receipt = Self.receipt
     receipt["bid"] = nil
     #expect(
       refusal(Self.response(receipt))
@@ -140,7 +187,7 @@ struct TransactionStyleTests {
     var receipt = Self.receipt
     receipt["expires_date"] = date
     receipt["expires_date_ms"] = milliseconds
-    let facts = try ArchivedResponse(Self.response(receipt)).facts.map { try $0.get().fact }
+    let facts = try read(Self.response(receipt)).facts.map { try $0.get().fact }
     guard case .transaction(let fact) = facts[1] else { return }
     #expect(fact.expiresDate == expected)
   }

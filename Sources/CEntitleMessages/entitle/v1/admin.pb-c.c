@@ -4057,7 +4057,7 @@ const ProtobufCMessageDescriptor entitle__v1__get_server_response__descriptor =
   (ProtobufCMessageInit) entitle__v1__get_server_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__import_archived_response_request__field_descriptors[4] =
+static const ProtobufCFieldDescriptor entitle__v1__import_archived_response_request__field_descriptors[6] =
 {
   {
     "bundle_id",
@@ -4107,17 +4107,43 @@ static const ProtobufCFieldDescriptor entitle__v1__import_archived_response_requ
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "environment",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_ENUM,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ImportArchivedResponseRequest, environment),
+    &entitle__v1__store_environment__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "as_of_ms",
+    6,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_INT64,
+    offsetof(Entitle__V1__ImportArchivedResponseRequest, has_as_of_ms_case),
+    offsetof(Entitle__V1__ImportArchivedResponseRequest, as_of_ms),
+    NULL,
+    NULL,
+    0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__import_archived_response_request__field_indices_by_name[] = {
   1,   /* field[1] = account_id */
+  5,   /* field[5] = as_of_ms */
   0,   /* field[0] = bundle_id */
+  4,   /* field[4] = environment */
   3,   /* field[3] = on_behalf_of */
   2,   /* field[2] = response */
 };
 static const ProtobufCIntRange entitle__v1__import_archived_response_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor entitle__v1__import_archived_response_request__descriptor =
 {
@@ -4127,7 +4153,7 @@ const ProtobufCMessageDescriptor entitle__v1__import_archived_response_request__
   "Entitle__V1__ImportArchivedResponseRequest",
   "entitle.v1",
   sizeof(Entitle__V1__ImportArchivedResponseRequest),
-  4,
+  6,
   entitle__v1__import_archived_response_request__field_descriptors,
   entitle__v1__import_archived_response_request__field_indices_by_name,
   1,  entitle__v1__import_archived_response_request__number_ranges,

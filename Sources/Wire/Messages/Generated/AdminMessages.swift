@@ -1570,40 +1570,6 @@ extension GetServerResponse: WireMessage, MappedMessage {
   }
 }
 
-/// Request of `ImportArchivedResponse`. Imports an archived response of Apple's former
-/// verifyReceipt, which is not signed. Its facts rank below every signed fact, and it takes no
-/// purchase from another account. Refused unless the catalog accepts archived responses for the
-/// app.
-package struct ImportArchivedResponseRequest: Hashable, Sendable {
-  /// The app that the response must be of.
-  package var bundleID: BundleID
-  /// The account that owns the purchases. Purchases without an account are linked to it. Empty when
-  /// it is not known.
-  package var accountID: AccountID?
-  /// The JSON response of verifyReceipt.
-  package var response: [UInt8]
-  /// On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-  /// is the caller.
-  package var onBehalfOf: String?
-
-  package init(
-    bundleID: BundleID,
-    accountID: AccountID? = nil,
-    response: [UInt8],
-    onBehalfOf: String? = nil
-  ) {
-    self.bundleID = bundleID
-    self.accountID = accountID
-    self.response = response
-    self.onBehalfOf = onBehalfOf
-  }
-}
-
-extension ImportArchivedResponseRequest {
-  /// Maximum length of `response`, in bytes.
-  package static let maximumResponseLength = 1_048_576
-}
-
 extension ImportArchivedResponseRequest: WireMessage, MappedMessage {
   static let shape = MessageShape(entitle__v1__import_archived_response_request__init)
 
@@ -1616,20 +1582,9 @@ extension ImportArchivedResponseRequest: WireMessage, MappedMessage {
   package func encode(into buffer: inout ByteBuffer) throws(MessageError) {
     try append(to: &buffer)
   }
+}
 
-  init(reading message: Entitle__V1__ImportArchivedResponseRequest) throws(MessageError) {
-    bundleID = try Self.required(message.bundle_id, "bundle_id", limit: 256)
-    accountID = try Self.bounded(message.account_id, "account_id", limit: 256)
-    response = try Self.required(message.response, "response", limit: 1_048_576)
-    onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
-  }
-
-  func write(
-    to message: inout Entitle__V1__ImportArchivedResponseRequest, in arena: MessageArena
-  ) throws(MessageError) {
-    message.bundle_id = try Self.text(bundleID, "bundle_id", in: arena)
-    message.account_id = try Self.text(accountID, "account_id", in: arena)
-    message.response = try Self.bytes(response, in: arena)
-    message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
-  }
+extension ImportArchivedResponseRequest {
+  /// Maximum length of `response`, in bytes.
+  package static let maximumResponseLength = 4_190_208
 }

@@ -1044,6 +1044,12 @@ struct  Entitle__V1__GetServerResponse
     , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_KIND__STORE_KIND_UNSPECIFIED, (char *)protobuf_c_empty_string, 0,NULL }
 
 
+typedef enum {
+  ENTITLE__V1__IMPORT_ARCHIVED_RESPONSE_REQUEST__HAS_AS_OF_MS__NOT_SET = 0,
+  ENTITLE__V1__IMPORT_ARCHIVED_RESPONSE_REQUEST__HAS_AS_OF_MS_AS_OF_MS = 6
+    PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__IMPORT_ARCHIVED_RESPONSE_REQUEST__HAS_AS_OF_MS__CASE)
+} Entitle__V1__ImportArchivedResponseRequest__HasAsOfMsCase;
+
 struct  Entitle__V1__ImportArchivedResponseRequest
 {
   ProtobufCMessage base;
@@ -1057,7 +1063,8 @@ struct  Entitle__V1__ImportArchivedResponseRequest
    */
   char *account_id;
   /*
-   * The JSON response of verifyReceipt.
+   * The JSON response of verifyReceipt, or a version 1 notification with its unified_receipt, or a
+   * unified_receipt alone.
    */
   ProtobufCBinaryData response;
   /*
@@ -1065,10 +1072,23 @@ struct  Entitle__V1__ImportArchivedResponseRequest
    * is the caller.
    */
   char *on_behalf_of;
+  /*
+   * The environment of a response that names none, as in the style of iOS 6: production or sandbox. A
+   * response that names its own must agree. Unspecified: the response must name it.
+   */
+  Entitle__V1__StoreEnvironment environment;
+  Entitle__V1__ImportArchivedResponseRequest__HasAsOfMsCase has_as_of_ms_case;
+  union {
+    /*
+     * When Apple gave a response that has no request_date_ms, in milliseconds since the epoch; absent: at
+     * the latest moment in it that had come by then.
+     */
+    int64_t as_of_ms;
+  };
 };
 #define ENTITLE__V1__IMPORT_ARCHIVED_RESPONSE_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__import_archived_response_request__descriptor) \
-    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL}, (char *)protobuf_c_empty_string }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL}, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, ENTITLE__V1__IMPORT_ARCHIVED_RESPONSE_REQUEST__HAS_AS_OF_MS__NOT_SET, {0} }
 
 
 /* Entitle__V1__Grant methods */
