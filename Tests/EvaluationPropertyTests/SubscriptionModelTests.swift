@@ -57,11 +57,7 @@ struct SubscriptionModelTests {
       let items = Dictionary(grouping: periods) { $0.webOrderLineItemID?.rawValue ?? "" }
       return items.flatMap { item, periods -> [TransactionFact] in
         if item.isEmpty { return periods }
-        let last = periods.max {
-          $0.precedence == $1.precedence
-            ? $0.transactionID < $1.transactionID : $0.precedence < $1.precedence
-        }
-        return [last].compactMap { $0 }
+        return [RandomCustomer.standing(of: periods)].compactMap { $0 }
       }
     }
   }
