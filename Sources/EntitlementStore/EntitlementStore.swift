@@ -451,7 +451,8 @@ package enum FactDisposition: Int, Hashable, Sendable, CaseIterable {
   case replaced = 2
   /// The same version was known.
   case duplicate = 3
-  /// A newer version was known and stands. This one is kept as a version of the past (R53).
+  /// Another version was known and stands. This one is kept as a version of the past (R53), and may
+  /// complete the other one (R92).
   case superseded = 4
 }
 

@@ -4,6 +4,8 @@ package import EntitlementDomain
 package struct StoredFactVersions {
   private var histories: [FactKey: FactHistory] = [:]
   private var others: [FactKey: [StatementDigest: Fact]] = [:]
+  /// The standing versions that other statements complete, without these, and the others.
+  private var completed: [FactKey: (standing: Fact, supplement: FactSupplement)] = [:]
 
   package init() {}
 
@@ -16,6 +18,10 @@ package struct StoredFactVersions {
     others[fact.key, default: [:]][statement] = fact
   }
 
+  package mutating func add(_ supplement: FactSupplement, completing standing: Fact) {
+    completed[standing.key] = (standing, supplement)
+  }
+
   /// The versions of the facts that have several, or several signing moments.
   ///
   /// - Parameter facts: the standing facts.
@@ -24,12 +30,17 @@ package struct StoredFactVersions {
     var versions: [FactVersion] = []
     for standing in facts {
       guard let history = histories[standing.key] else { continue }
+      let completed = completed[standing.key]
+      let standing = completed?.standing ?? standing
+      // It may be one of the versions that are not kept.
+      if let supplement = completed?.supplement { versions.append(supplement.version) }
       for (statement, moments) in history.versions.sorted(by: { $0.key < $1.key }) {
         guard
           var fact = statement == history.standing ? standing : others[standing.key]?[statement]
         else { throw StoreError(.corrupt, "a version of a stored fact is not stored") }
         fact.digest = statement.payloadDigest
-        versions.append(FactVersion(fact: fact, moments: moments))
+        versions.append(
+          FactVersion(fact: fact, moments: moments, stands: statement == history.standing))
       }
     }
     return versions

@@ -51,7 +51,8 @@ extension SQLiteChangesWriter {
       try database.run(
         .setHistory,
         [
-          write.history.encoded.stored, scopes.interned(fact.scope), fact.key.kind.rawValue,
+          write.history.encoded.stored, write.supplement?.stored, scopes.interned(fact.scope),
+          fact.key.kind.rawValue,
           fact.key.identifier.packed,
         ])
     }

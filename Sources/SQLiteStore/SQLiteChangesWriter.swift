@@ -216,6 +216,7 @@ struct SQLiteChangesWriter {
           precedence.digest.stored, proof.headerID,
           vault.stored(signed.signed.payload, texts: write.rowTexts).stored,
           proof.signature.stored, proof.documentID, write.history?.encoded.stored,
+          write.supplement?.stored,
           scopes.interned(fact.scope), fact.key.kind.rawValue, fact.key.identifier.packed,
         ])
     }

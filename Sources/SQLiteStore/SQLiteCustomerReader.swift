@@ -243,12 +243,15 @@ struct SQLiteCustomerRows {
   ) throws -> StoredCustomer {
     let scope = customer.record.scope
     var customer = customer
+    var stored = StoredFactVersions()
     customer.record.facts = try facts.map { row in
       try decodes()
-      return try SQLiteStoredFact.decode(row, scope: scope, vault)
+      let fact = try SQLiteStoredFact.decode(row, scope: scope, vault)
+      guard let supplement = try SQLiteStoredFact.supplement(row, of: fact) else { return fact }
+      stored.add(supplement, completing: fact)
+      return supplement.completing(fact)
     }
     guard includesVersions else { return customer }
-    var stored = StoredFactVersions()
     for row in histories {
       let key = try row.factKey(kind: 0, identifier: 1)
       stored.add(try FactHistory(encoded: try row.bytes(2)), of: key)

@@ -16,21 +16,25 @@ struct SQLiteLedgerReader: LedgerReading {
     let chain: OriginalTransactionID? = try row.packedIdentifier(0)
     let digest = try row.digest(5)
     let signedDate = Milliseconds(row[2])
+    let authority = try SQLiteStoredFact.authority(row, at: 1)
+    let payload =
+      row.hasNull(atIndex: 8)
+      ? nil
+      : try vault.payload(
+        of: row.bytes(8), digest: digest,
+        texts: RowTexts(
+          identifier: fact.key.identifier, hints: row.hints(9), signedDate: signedDate))
     return StandingFact(
       target: chain.map { .chain($0) } ?? .appTransaction(AppTransactionID(fact.key.identifier)),
       precedence: FactPrecedence(
-        authority: try SQLiteStoredFact.authority(row, at: 1), signedDate: signedDate,
+        authority: authority, signedDate: signedDate,
         isRevoked: row[3], isUpgraded: row[4], digest: digest),
       document: row.hasNull(atIndex: 6) ? nil : try row.digest(6),
       versions: row.hasNull(atIndex: 7)
-        ? .single(
-          payload: row.hasNull(atIndex: 8)
-            ? []
-            : try vault.payload(
-              of: row.bytes(8), digest: digest,
-              texts: RowTexts(
-                identifier: fact.key.identifier, hints: row.hints(9), signedDate: signedDate)))
-        : .several(try FactHistory(encoded: try row.bytes(7))))
+        ? .single(payload: payload ?? [])
+        : .several(try FactHistory(encoded: try row.bytes(7))),
+      payload: authority < .signedTransaction ? payload : nil,
+      supplement: row.hasNull(atIndex: 12) ? nil : try row.bytes(12))
   }
 
   func link(of target: ScopedTarget) throws -> LinkRow? {

@@ -13,6 +13,16 @@ enum SQLiteStoredFact {
     try decode(row, payload: payload(row, vault), scope: scope)
   }
 
+  /// - Parameters:
+  ///   - row: that of ``decode(_:scope:_:)``, with `supplement` after its columns.
+  ///   - fact: what it decodes to.
+  /// - Throws: ``StoreError/Code/corrupt`` when it cannot be decoded or is of another scope.
+  static func supplement(_ row: Row, of fact: Fact) throws -> FactSupplement? {
+    if row.hasNull(atIndex: 9) { return nil }
+    return try FactSupplement(
+      payload: row.bytes(9), completing: fact.authority, in: fact.scope)
+  }
+
   /// - Throws: ``StoreError/Code/corrupt`` when the payload does not have its digest;
   ///   ``StoreError/Code/unknownDictionary``.
   private static func payload(_ row: Row, _ vault: PayloadVault) throws -> [UInt8] {
@@ -105,7 +115,8 @@ extension Database {
   ) throws -> [Fact] {
     var facts: [Fact] = []
     try forEachRow(statement, arguments) { row in
-      facts.append(try SQLiteStoredFact.decode(row, scope: scope, vault))
+      let fact = try SQLiteStoredFact.decode(row, scope: scope, vault)
+      facts.append(try SQLiteStoredFact.supplement(row, of: fact)?.completing(fact) ?? fact)
     }
     return facts
   }

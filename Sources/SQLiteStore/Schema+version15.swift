@@ -27,6 +27,8 @@ extension Schema {
       signature BLOB NOT NULL,
       -- A `FactHistory`; NULL for one version that was signed once.
       history BLOB,
+      -- The payload of a `FactSupplement`; NULL for most facts.
+      supplement BLOB,
       CHECK (document_id IS NULL OR length(signature) = 0)
     ) STRICT;
     INSERT INTO packed_facts
@@ -34,7 +36,7 @@ extension Schema {
         iif(kind = 3, packed_app_transaction_id(identifier), packed_id(identifier)), chain_id,
         packed_id(app_transaction_id), packed_id(app_account_token), packed_id(previous_chain),
         authority, signed_date, is_revoked, is_upgraded, header_id, document_id,
-        substr(digest, 1, 16), payload, signature, history
+        substr(digest, 1, 16), payload, signature, history, NULL
       FROM facts ORDER BY id;
     DROP TABLE facts;
     ALTER TABLE packed_facts RENAME TO facts;

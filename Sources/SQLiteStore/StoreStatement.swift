@@ -27,8 +27,9 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case standingFact = """
     SELECT chains.original_transaction_id, facts.authority, facts.signed_date, facts.is_revoked,
       facts.is_upgraded, facts.digest, documents.digest, facts.history,
-      CASE WHEN facts.history IS NULL AND facts.kind <> 3 THEN facts.payload END,
-      facts.app_transaction_id, facts.app_account_token, facts.previous_chain
+      CASE WHEN (facts.history IS NULL OR facts.authority < 2) AND facts.kind <> 3
+        THEN facts.payload END,
+      facts.app_transaction_id, facts.app_account_token, facts.previous_chain, facts.supplement
     FROM facts LEFT JOIN chains ON chains.id = facts.chain_id
       LEFT JOIN documents ON documents.id = facts.document_id
     WHERE facts.scope_id = ? AND facts.kind = ? AND facts.identifier = ?
@@ -37,14 +38,14 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     INSERT INTO facts (
       chain_id, app_transaction_id, app_account_token, previous_chain, authority, signed_date,
       is_revoked, is_upgraded, digest, header_id, payload, signature, document_id, history,
-      scope_id, kind, identifier)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      supplement, scope_id, kind, identifier)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   case replaceFact = """
     UPDATE facts SET
       chain_id = ?, app_transaction_id = ?, app_account_token = ?, previous_chain = ?,
       authority = ?, signed_date = ?, is_revoked = ?, is_upgraded = ?, digest = ?, header_id = ?,
-      payload = ?, signature = ?, document_id = ?, history = ?
+      payload = ?, signature = ?, document_id = ?, history = ?, supplement = ?
     WHERE scope_id = ? AND kind = ? AND identifier = ?
     """
   case signedFact = """
@@ -56,24 +57,26 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     """
   case factByKey = """
     SELECT kind, authority, digest, payload, identifier, app_transaction_id, app_account_token,
-      previous_chain, signed_date
+      previous_chain, signed_date, supplement
     FROM facts
     WHERE scope_id = ? AND kind = ? AND identifier = ?
     """
   case factsOfChain = """
     SELECT kind, authority, digest, payload, identifier, app_transaction_id, app_account_token,
-      previous_chain, signed_date
+      previous_chain, signed_date, supplement
     FROM facts WHERE chain_id = ?
     """
   case factsOfAccountChains = """
     SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.identifier,
-      facts.app_transaction_id, facts.app_account_token, facts.previous_chain, facts.signed_date
+      facts.app_transaction_id, facts.app_account_token, facts.previous_chain, facts.signed_date,
+      facts.supplement
     FROM chains CROSS JOIN facts ON facts.chain_id = chains.id
     WHERE chains.account = ?
     """
   case factsOfAccountAppTransactions = """
     SELECT facts.kind, facts.authority, facts.digest, facts.payload, facts.identifier,
-      facts.app_transaction_id, facts.app_account_token, facts.previous_chain, facts.signed_date
+      facts.app_transaction_id, facts.app_account_token, facts.previous_chain, facts.signed_date,
+      facts.supplement
     FROM app_transactions CROSS JOIN facts
       ON facts.scope_id = app_transactions.scope_id
       AND facts.kind = 3
@@ -112,8 +115,10 @@ package enum StoreStatement: String, CaseIterable, Sendable {
 
   // MARK: Versions of facts
 
-  case setHistory =
-    "UPDATE facts SET history = ? WHERE scope_id = ? AND kind = ? AND identifier = ?"
+  case setHistory = """
+    UPDATE facts SET history = ?, supplement = ?
+    WHERE scope_id = ? AND kind = ? AND identifier = ?
+    """
   case copyStandingVersion = """
     INSERT INTO versions (fact_id, statement, authority, header_id, payload, signature)
     SELECT id, ?, authority, header_id, ?, signature FROM facts

@@ -6,7 +6,8 @@ extension ModelStore: LedgerReading {
     facts[fact].map {
       StandingFact(
         target: $0.target, precedence: $0.signed.fact.precedence, document: $0.document,
-        versions: $0.history.map { .several($0) } ?? .single(payload: $0.signed.signed.payload))
+        versions: $0.history.map { .several($0) } ?? .single(payload: $0.signed.signed.payload),
+        payload: $0.signed.signed.payload, supplement: $0.supplement)
     }
   }
 
@@ -29,7 +30,7 @@ extension ModelStore: LedgerReading {
   }
 
   func facts(of target: ScopedTarget) -> [Fact] {
-    stored(of: target).values.map(\.signed.fact)
+    stored(of: target).values.map(\.completed)
   }
 
   private func stored(of target: ScopedTarget) -> [ScopedFact: StoredFact] {

@@ -9,6 +9,7 @@ struct ModelStore {
     var target: LinkTarget
     var hints: FactHints
     var history: FactHistory?
+    var supplement: [UInt8]?
   }
 
   /// The first bytes serve as the digest.
@@ -76,7 +77,8 @@ struct ModelStore {
     for (key, write) in changes.facts {
       try check(write.storedTarget == facts[key]?.target, "the stored target of a fact")
       facts[key] = StoredFact(
-        signed: write.signed, target: write.target, hints: write.hints, history: write.history)
+        signed: write.signed, target: write.target, hints: write.hints, history: write.history,
+        supplement: write.supplement)
       if case .document(let bytes) = write.signed.signed.proof {
         documents.insert(Self.digest(of: bytes))
       }
@@ -84,6 +86,7 @@ struct ModelStore {
     for (key, write) in changes.histories where changes.facts[key] == nil {
       try check(write.target == facts[key]?.target, "the target of a history")
       facts[key]?.history = write.history
+      facts[key]?.supplement = write.supplement
     }
     for (key, write) in changes.versions {
       for (statement, signed) in write.added {
@@ -137,6 +140,14 @@ struct ModelFailure: Error, CustomStringConvertible {
 }
 
 extension ModelStore.StoredFact {
+  /// As a store reads it (R92).
+  var completed: Fact {
+    let fact = signed.fact
+    return supplement.flatMap {
+      try? FactSupplement(payload: $0, completing: fact.authority, in: fact.scope).completing(fact)
+    } ?? fact
+  }
+
   var document: PayloadDigest? {
     guard case .document(let bytes) = signed.signed.proof else { return nil }
     return ModelStore.digest(of: bytes)

@@ -54,11 +54,12 @@ struct OrderPropertyTests {
   }
 }
 
-/// The facts that a store keeps: the standing version of each.
+/// The facts that decide: of each form, the standing version of each fact (R5, R92).
 struct KeptFacts {
   private struct Key: Hashable {
     let scope: AppScope
     let fact: FactKey
+    let authority: FactAuthority
   }
 
   private var standing: [Key: Fact] = [:]
@@ -67,7 +68,7 @@ struct KeptFacts {
 
   mutating func add(_ batch: some Sequence<Fact>) {
     for fact in batch {
-      let key = Key(scope: fact.scope, fact: fact.key)
+      let key = Key(scope: fact.scope, fact: fact.key, authority: fact.authority)
       if let known = standing[key], known.precedence >= fact.precedence { continue }
       standing[key] = fact
     }

@@ -72,7 +72,7 @@ struct RandomCustomer {
     return date.advanced(by: Int64(random.number(-1...1)))
   }
 
-  /// The standing version of a transaction (R5).
+  /// The standing version of a transaction (R5), completed by its other versions (R92).
   func standingTransaction(_ id: TransactionID) -> TransactionFact? {
     let versions = record.facts.compactMap { fact -> TransactionFact? in
       guard case .transaction(let transaction) = fact, transaction.transactionID == id,
@@ -80,7 +80,34 @@ struct RandomCustomer {
       else { return nil }
       return transaction
     }
-    return versions.max { $0.precedence < $1.precedence }
+    return Self.standing(of: versions)
+  }
+
+  /// The transaction that stands, with what the others add, by the table of R92.
+  static func standing(of transactions: [TransactionFact]) -> TransactionFact? {
+    func last(_ form: FactAuthority) -> TransactionFact? {
+      transactions.filter { $0.authority == form }.max {
+        $0.precedence == $1.precedence
+          ? $0.transactionID < $1.transactionID : $0.precedence < $1.precedence
+      }
+    }
+    let (receipt, archive) = (last(.receipt), last(.archivedResponse))
+    if var jws = last(.signedTransaction) {
+      if let receipt, receipt.signedDate > jws.signedDate, jws.revocationDate == nil,
+        !jws.isUpgraded
+      {
+        jws.revocationDate = receipt.revocationDate
+      }
+      return jws
+    }
+    guard var receipt else { return archive }
+    guard let archive else { return receipt }
+    if archive.isUpgraded { receipt.isUpgraded = true }
+    if receipt.ownership == nil { receipt.ownership = archive.ownership }
+    if receipt.subscriptionGroupID == nil {
+      receipt.subscriptionGroupID = archive.subscriptionGroupID
+    }
+    return receipt
   }
 }
 

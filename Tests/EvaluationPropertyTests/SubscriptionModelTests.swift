@@ -58,14 +58,18 @@ struct SubscriptionModelTests {
       return items.flatMap { item, periods -> [TransactionFact] in
         if item.isEmpty { return periods }
         let last = periods.max {
-          // A revocation stands, and of two the earlier one.
+          // The highest form, in it a revocation, and of two the earlier one.
+          if $0.authority != $1.authority { return $0.authority < $1.authority }
           let left = $0.revocationDate ?? Milliseconds(.max)
           let right = $1.revocationDate ?? Milliseconds(.max)
           if left != right { return left > right }
           return $0.precedence == $1.precedence
             ? $0.transactionID < $1.transactionID : $0.precedence < $1.precedence
         }
-        return [last].compactMap { $0 }
+        // What stands by R5 is completed.
+        let completed = RandomCustomer.standing(of: periods)
+        return [completed?.transactionID == last?.transactionID ? completed : last]
+          .compactMap { $0 }
       }
     }
   }

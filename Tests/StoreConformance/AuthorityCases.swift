@@ -5,19 +5,60 @@ import EntitlementStore
 // source has it (R51). Dates do not matter.
 extension StoreConformanceSuite {
   static let authorityCases = [
-    ConformanceCase("A receipt never replaces a JWS, however new the receipt is (R51)") {
-      store, _ in
+    ConformanceCase(
+      "A receipt never replaces a JWS, but a revocation that is signed later counts (R51, R92)"
+    ) { store, _ in
       let signed = TransactionSample("1", "1")
-      try await store.submit(signed)
+      try await store.submit(signed, by: "alice")
+      let revoked = signed.with { $0.isRevoked = true }
+      let older = try await store.submit([revoked.with { $0.signedAt = 500 }.signedByReceipt()])
+      try expectEqual(older.changed, [])
       let receipt = try await store.submit([
-        signed.with {
-          $0.signedAt = 9_000; $0.isRevoked = true
-        }.signedByReceipt()
+        revoked.with { $0.signedAt = 9_000 }.signedByReceipt()
       ])
       try expectEqual(receipt.dispositions, [.superseded])
-      try expectEqual(receipt.changed, [])
+      try expectEqual(receipt.changed.count, 1)
       try expectEqual(
-        try await store.customer(.transaction("1")).record.facts, [signed.signed().fact])
+        try await store.signedFact(signed.signed().fact.key, in: readerScope), signed.signed())
+      for selector: CustomerSelector in [
+        .account("alice"), .transaction("1"), .originalTransaction("1"),
+      ] {
+        try expectEqual(
+          try await store.customer(selector).record.facts,
+          [signed.signed().fact.revoked(at: 900)], "\(selector)")
+      }
+      let history = try await store.customerWithVersions(.account("alice"))
+      try expectEqual(history.facts, [signed.signed().fact.revoked(at: 900)])
+      try expectEqual(history.signed(by: 8_999).facts, [signed.signed().fact])
+      try expectEqual(history.signed(by: 9_000).facts, [signed.signed().fact.revoked(at: 900)])
+      // A JWS that was signed after the receipt says all itself.
+      try await store.submit(signed.with { $0.signedAt = 9_500 })
+      try expectEqual(
+        try await store.customer(.transaction("1")).record.facts,
+        [signed.with { $0.signedAt = 9_500 }.signed().fact])
+    },
+
+    ConformanceCase("A receipt keeps what only an archived response can say (R92)") { store, _ in
+      for isArchiveFirst in [true, false] {
+        let sample = TransactionSample("1", "1").with {
+          $0.scope = AppScope(
+            bundleID: BundleID("com.example.archive.\(isArchiveFirst)"), environment: .production)
+        }
+        let archive = try sample.with {
+          $0.isUpgraded = true; $0.signedAt = 500
+        }.archived()
+        let receipt = try sample.signedByReceipt()
+        for fact in isArchiveFirst ? [archive, receipt] : [receipt, archive] {
+          try await store.submit([fact])
+        }
+        let record = try await store.customer(.transaction("1"), in: sample.scope).record
+        guard case .transaction(let fact)? = record.facts.first else {
+          throw ConformanceFailure("there is no transaction", file: #fileID, line: #line)
+        }
+        try expectEqual(fact.isUpgraded, true)
+        try expectEqual(fact.authority, .receipt)
+        try expectEqual(try await store.signedFact(receipt.fact.key, in: sample.scope), receipt)
+      }
     },
 
     ConformanceCase("A JWS replaces the fact of a newer receipt (R51)") { store, _ in
@@ -80,7 +121,8 @@ extension StoreConformanceSuite {
           bundleID: BundleID("com.example.authority.\(number)"), environment: .production)
         for version in order { try await store.submit([version(scope)]) }
         let stored = try await store.customer(.transaction("1"), in: scope).record.facts
-        try expectEqual(stored, [versions[1](scope).fact], "fact of order \(number)")
+        let expected = try versions[1](scope).fact.revoked(at: 900)
+        try expectEqual(stored, [expected], "fact of order \(number)")
       }
     },
 
@@ -140,5 +182,13 @@ extension StoreConformanceSuite {
         try expectEqual(stored, versions[0], "dates \(dates), order \(order)")
       }
     }
+  }
+}
+
+extension Fact {
+  fileprivate func revoked(at moment: Milliseconds) -> Fact {
+    guard case .transaction(var fact) = self else { return self }
+    fact.revocationDate = moment
+    return .transaction(fact)
   }
 }

@@ -180,7 +180,7 @@ extension StoreConformanceSuite {
 }
 
 extension EntitlementStore {
-  fileprivate func customerWithVersions(_ selector: CustomerSelector) async throws
+  func customerWithVersions(_ selector: CustomerSelector) async throws
     -> CustomerRecord
   {
     var record = try await customer(selector, in: readerScope, includesVersions: true).record

@@ -34,10 +34,11 @@ final class History {
   {
     var builder = HistoryBuilder(
       capacity: record.facts.count, scope: record.scope, catalog: catalog.products)
-    builder.add(record.facts)
+    var facts = record.facts
+    builder.add(&facts)
     try check.ask()
     let products = builder.products
-    let table = FactTable(facts: record.facts, products: products)
+    let table = FactTable(facts: facts, products: products)
     self.table = table
     productOrder =
       products.count > 1

@@ -40,17 +40,30 @@ struct HistoryBuilder: ~Copyable {
     chainFacts.reserveCapacity(few)
   }
 
-  /// Adds the standing facts of the scope.
-  mutating func add(_ facts: [Fact]) {
+  /// Adds the standing facts of the scope, completed by statements of other forms (R92).
+  mutating func add(_ facts: inout [Fact]) {
     add(facts.span, at: facts.indices)
     if transactionIDs.hasDuplicates {
-      let transactions = periods.map(\.period.fact) + purchases.map(\.window.fact)
-      let standing = Self.standing(transactions, of: facts) + renewalInfos + appTransactions
-      self = HistoryBuilder(capacity: standing.count, scope: scope, catalog: catalog)
-      add(facts.span, at: standing)
+      facts.completeVersions(of: scope)
+      keep(
+        Self.standing(periods.map(\.period.fact) + purchases.map(\.window.fact), of: facts),
+        of: facts)
+    }
+    if lineItems.hasDuplicates {
+      let positions = periods.map(\.period.fact)
+      if facts.completeLineItems(at: positions) {
+        keep(positions + purchases.map(\.window.fact), of: facts)
+      }
+      mergeDuplicateLineItems(of: facts)
     }
     if appTransactions.count > 1 { appTransactions = Self.standing(appTransactions, of: facts) }
-    if lineItems.hasDuplicates { mergeDuplicateLineItems(of: facts) }
+  }
+
+  /// Adds again, of what was added, the transactions at some positions, and all that is no transaction.
+  private mutating func keep(_ transactions: [Int], of facts: [Fact]) {
+    let kept = transactions + renewalInfos + appTransactions
+    self = HistoryBuilder(capacity: kept.count, scope: scope, catalog: catalog)
+    add(facts.span, at: kept)
   }
 
   /// Adds the facts at some positions, if they are of the scope.

@@ -96,9 +96,11 @@ extension FactTable {
     return leftEnd == rightEnd ? isEarlier(left, right) : leftEnd < rightEnd
   }
 
-  /// Whether the second of two transactions of one purchase stands (R6): one that is revoked, of two the
-  /// one that was revoked first, else the one with the greater precedence.
+  /// Whether the second of two transactions of one purchase stands (R6): the one of the higher form; then
+  /// one that is revoked, of two the one that was revoked first; then the one with the greater precedence.
   func isOutranked(_ left: Int, by right: Int) -> Bool {
+    let (leftForm, rightForm) = (facts[left].authority, facts[right].authority)
+    if leftForm != rightForm { return leftForm < rightForm }
     let leftDate = transaction(left).revocationDate ?? Milliseconds(.max)
     let rightDate = transaction(right).revocationDate ?? Milliseconds(.max)
     return leftDate == rightDate ? isSignedEarlier(left, right) : rightDate < leftDate

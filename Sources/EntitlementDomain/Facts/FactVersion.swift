@@ -4,10 +4,13 @@ package struct FactVersion: Hashable, Sendable {
   /// of one of the payloads, so that it is the same whichever payload is kept.
   package var fact: Fact
   package var moments: SigningMoments
+  /// Whether it is the version that stands.
+  package var stands: Bool
 
-  package init(fact: Fact, moments: SigningMoments) {
+  package init(fact: Fact, moments: SigningMoments, stands: Bool = false) {
     self.fact = fact
     self.moments = moments
+    self.stands = stands
   }
 
   /// The fact as it was signed last at or before a moment; nil when it was signed later only.
@@ -35,13 +38,7 @@ extension CustomerRecord {
       }
       let only = FactVersion(fact: fact, moments: SigningMoments(fact.precedence.signedDate))
       let candidates = known[fact.key] ?? [only]
-      // The standing version goes before all others, so also before those that were signed by then.
-      let last =
-        fact.precedence.signedDate <= moment
-        ? fact
-        : candidates.compactMap { $0.signed(by: moment) }
-          .max { $0.precedence < $1.precedence }
-      if let last {
+      if let last = fact.lastStatement(by: moment, among: candidates) {
         record.facts.append(last)
         if case .renewalInfo(let info) = last, info.tellsOfFailedRenewal {
           failedRenewals[info.originalTransactionID] = info
@@ -86,6 +83,19 @@ extension RenewalInfoFact {
 }
 
 extension Fact {
+  /// What stands among the versions that were signed by a moment, completed by them (R92); nil when all
+  /// were signed later. This is the standing version, which goes before all others once it is signed.
+  fileprivate func lastStatement(by moment: Milliseconds, among versions: [FactVersion]) -> Fact? {
+    let signed = versions.compactMap { $0.signed(by: moment) }
+    guard precedence.signedDate <= moment else {
+      return signed.max { $0.precedence < $1.precedence }?.completed(by: signed)
+    }
+    // Without what was signed after the moment.
+    guard var standing = versions.first(where: \.stands)?.fact else { return self }
+    standing.digest = digest
+    return standing.completed(by: signed)
+  }
+
   /// The same statement, signed at another moment.
   fileprivate func signed(at moment: Milliseconds) -> Fact {
     switch self {

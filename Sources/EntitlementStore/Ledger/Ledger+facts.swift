@@ -88,12 +88,14 @@ extension Ledger {
         merge.target = standing
       }
     }
+    let supplement = try known?.supplement(with: signed, stands: merge.isNew)
+    let hasNewFacts = try merge.isNew || known?.saysMore(with: supplement, in: fact.scope) == true
     for target in [merge.target, merge.formerTarget].compactMap(\.self) {
       try noteAffected(target)
-      if merge.isNew { affected[target]?.hasNewFacts = true }
+      if hasNewFacts { affected[target]?.hasNewFacts = true }
     }
     if let known, merge.disposition != .duplicate {
-      try addVersion(signed, to: known, isNew: merge.isNew)
+      try addVersion(signed, to: known, isNew: merge.isNew, supplement: supplement)
     } else if merge.isNew {
       view.write(signed, replacing: nil)
     }
@@ -104,7 +106,7 @@ extension Ledger {
   /// Adds a version to a known fact (R53). App transactions have no versions: the standing one
   /// replaces the former one.
   private mutating func addVersion(
-    _ signed: SignedFact, to known: StandingFact, isNew: Bool
+    _ signed: SignedFact, to known: StandingFact, isNew: Bool, supplement: [UInt8]?
   ) throws {
     let fact = ScopedFact(signed.fact.scope, signed.fact.key)
     if fact.key.kind == .appTransaction {
@@ -120,9 +122,9 @@ extension Ledger {
     // Compared with the former standing version, so before that is replaced.
     view.updateVersions(of: fact, from: before, to: history, adding: statement, signed)
     if isNew {
-      view.write(signed, replacing: known, history: history)
-    } else if history != before {
-      view.write(history, of: fact, target: known.target)
+      view.write(signed, replacing: known, history: history, supplement: supplement)
+    } else if history != before || supplement != known.supplement {
+      view.write(history, supplement: supplement, of: fact, target: known.target)
     }
   }
 
@@ -133,7 +135,7 @@ extension Ledger {
       guard let known = try ledger.view.standingFact(ScopedFact(fact.scope, fact.key)),
         known.precedence.digest != fact.digest, fact.precedence < known.precedence
       else { return }
-      try ledger.addVersion(signed, to: known, isNew: false)
+      try ledger.addVersion(signed, to: known, isNew: false, supplement: known.supplement)
       try ledger.noteFormerChains(
         of: FactMerge(
           fact: fact, disposition: .superseded,

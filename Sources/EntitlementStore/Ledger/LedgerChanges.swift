@@ -54,24 +54,29 @@ package struct FactWrite: Sendable {
   package var storedTarget: LinkTarget?
   /// Nil for a fact with one version that was signed once.
   package var history: FactHistory?
+  /// The payload of a ``FactSupplement``.
+  package var supplement: [UInt8]?
 
   package init(
     signed: SignedFact, target: LinkTarget, hints: FactHints, storedTarget: LinkTarget?,
-    history: FactHistory? = nil
+    history: FactHistory? = nil, supplement: [UInt8]? = nil
   ) {
     self.signed = signed
     self.target = target
     self.hints = hints
     self.storedTarget = storedTarget
     self.history = history
+    self.supplement = supplement
   }
 }
 
-/// The history of a stored fact, to be updated.
+/// The history of a stored fact with its supplement, to be updated.
 package struct HistoryWrite: Hashable, Sendable {
   /// The target of the stored fact.
   package var target: LinkTarget
   package var history: FactHistory
+  /// The payload of a ``FactSupplement``.
+  package var supplement: [UInt8]?
 }
 
 /// The changes of a fact's versions other than the standing one (R53).

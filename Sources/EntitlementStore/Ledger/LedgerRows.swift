@@ -10,15 +10,21 @@ package struct StandingFact: Hashable, Sendable {
   /// The digest of the document that contains the fact; nil for a JWS.
   package var document: PayloadDigest?
   package var versions: StoredVersions
+  /// The payload of the transaction if it may complete another form (R92), as that of a JWS cannot.
+  package var payload: [UInt8]?
+  /// The payload of a ``FactSupplement``.
+  package var supplement: [UInt8]?
 
   package init(
     target: LinkTarget, precedence: FactPrecedence, document: PayloadDigest?,
-    versions: StoredVersions
+    versions: StoredVersions, payload: [UInt8]? = nil, supplement: [UInt8]? = nil
   ) {
     self.target = target
     self.precedence = precedence
     self.document = document
     self.versions = versions
+    self.payload = payload
+    self.supplement = supplement
   }
 }
 

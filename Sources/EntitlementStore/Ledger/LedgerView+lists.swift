@@ -22,13 +22,28 @@ extension LedgerView {
       })
   }
 
-  /// All standing facts of a chain or app transaction.
+  /// All standing facts of a chain or app transaction, completed (R92). A stored one was read with the
+  /// supplement that it had, and a changed one adds to it: until the commit, what it takes back stays.
   func facts(of target: ScopedTarget) throws -> [Fact] {
-    let stored = try reader.facts(of: target)
+    var stored = try reader.facts(of: target)
     let changed = changedFacts(of: target)
+    if hasChangedHistories {
+      stored = try stored.map { fact in
+        try completed(fact, by: changedHistory(ScopedFact(target.scope, fact.key))?.supplement)
+      }
+    }
     if changed.isEmpty { return stored }
-    return stored.filter { changed[$0.key] == nil }
-      + changed.values.filter { $0.target == target.target }.map(\.signed.fact)
+    stored.removeAll { changed[$0.key] != nil }
+    return try stored
+      + changed.values.filter { $0.target == target.target }
+      .map { try completed($0.signed.fact, by: $0.supplement) }
+  }
+
+  private func completed(_ fact: Fact, by supplement: [UInt8]?) throws -> Fact {
+    guard let supplement else { return fact }
+    return try FactSupplement(
+      payload: supplement, completing: fact.authority, in: fact.scope
+    ).completing(fact)
   }
 
   /// Changed facts whose target is or was `target`.

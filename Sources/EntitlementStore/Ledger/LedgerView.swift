@@ -186,25 +186,35 @@ struct LedgerView<Reader: LedgerReading> {
   func standingFact(_ fact: ScopedFact) throws -> StandingFact? {
     guard let changed = changedFact(fact) else {
       var standing = try reader.standingFact(fact)
-      if let write = changedHistory(fact) { standing?.versions = .several(write.history) }
+      if let write = changedHistory(fact) {
+        standing?.versions = .several(write.history)
+        standing?.supplement = write.supplement
+      }
       return standing
     }
     // Its document is not stored yet, and is never stored if another version replaces it.
     return StandingFact(
       target: changed.target, precedence: changed.signed.fact.precedence, document: nil,
       versions: changed.history.map { .several($0) }
-        ?? .single(payload: changed.signed.signed.payload))
+        ?? .single(payload: changed.signed.signed.payload),
+      payload: changed.signed.signed.payload, supplement: changed.supplement)
   }
 
-  private func changedHistory(_ fact: ScopedFact) -> HistoryWrite? {
+  var hasChangedHistories: Bool {
+    !pending.changes.histories.isEmpty || !applied.changes.histories.isEmpty
+  }
+
+  func changedHistory(_ fact: ScopedFact) -> HistoryWrite? {
     pending.changes.histories[fact] ?? applied.changes.histories[fact]
   }
 
   /// - Parameters:
   ///   - known: the version that it replaces; nil when there was none.
   ///   - history: nil for the first version.
+  ///   - supplement: the payload of a ``FactSupplement``.
   mutating func write(
-    _ signed: SignedFact, replacing known: StandingFact?, history: FactHistory? = nil
+    _ signed: SignedFact, replacing known: StandingFact?, history: FactHistory? = nil,
+    supplement: [UInt8]? = nil
   ) {
     let fact = signed.fact
     let changed = changedFact(ScopedFact(fact.scope, fact.key))
@@ -212,18 +222,22 @@ struct LedgerView<Reader: LedgerReading> {
       FactWrite(
         signed: signed, target: fact.target, hints: FactHints(fact),
         storedTarget: changed.map(\.storedTarget) ?? known?.target,
-        history: history.flatMap { $0.isSingle ? nil : $0 }),
+        history: history.flatMap { $0.isSingle ? nil : $0 }, supplement: supplement),
       formerTarget: known?.target)
     if let document = known?.document { pending.changes.releasedDocuments.insert(document) }
   }
 
-  /// Updates the history of a fact whose standing version stays.
-  mutating func write(_ history: FactHistory, of fact: ScopedFact, target: LinkTarget) {
+  /// Updates the history and the supplement of a fact whose standing version stays.
+  mutating func write(
+    _ history: FactHistory, supplement: [UInt8]?, of fact: ScopedFact, target: LinkTarget
+  ) {
     if var write = changedFact(fact) {
       write.history = history
+      write.supplement = supplement
       pending.write(write, formerTarget: nil)
     } else {
-      pending.changes.histories[fact] = HistoryWrite(target: target, history: history)
+      pending.changes.histories[fact] = HistoryWrite(
+        target: target, history: history, supplement: supplement)
     }
   }
 

@@ -119,6 +119,8 @@ CREATE TABLE lean_facts (
   document bytea,
   -- The versions of the fact with their signing moments (0002_versions.sql).
   history bytea,
+  -- The payload of a FactSupplement; NULL for most facts.
+  supplement bytea,
   payload bytea NOT NULL
 ) PARTITION BY HASH (target);
 

@@ -64,13 +64,18 @@ struct PostgresFoundCustomer {
       hintedChains.append(try chain(rows, row))
     case .fact:
       let digest = try rows.digest(row, 5)
-      facts.append(
-        try PostgresStoredFact.decode(
-          kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2), digest: digest,
-          payload: try vault.payload(
-            of: try rows.data(row, 6), digest: digest,
-            texts: try rows.rowTexts(row, 7, signedDate: 3)),
-          scope: scope))
+      let fact = try PostgresStoredFact.decode(
+        kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2), digest: digest,
+        payload: try vault.payload(
+          of: try rows.data(row, 6), digest: digest,
+          texts: try rows.rowTexts(row, 7, signedDate: 3)),
+        scope: scope)
+      guard let supplement = try PostgresStoredFact.supplement(rows, row, 11, of: fact) else {
+        facts.append(fact)
+        break
+      }
+      stored.add(supplement, completing: fact)
+      facts.append(supplement.completing(fact))
     case .factHistory:
       guard let history = try rows.optionalData(row, 5) else { break }
       let key = FactKey(kind: try rows.factKind(row, 1), identifier: try rows.unpacked(row, 6))

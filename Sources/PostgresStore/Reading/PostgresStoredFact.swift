@@ -40,6 +40,14 @@ enum PostgresStoredFact {
     return fact
   }
 
+  /// - Throws: ``StoreError/Code/corrupt`` when it cannot be decoded or is of another scope.
+  static func supplement(
+    _ rows: PostgresRows, _ row: Int, _ column: Int, of fact: Fact
+  ) throws(StoreError) -> FactSupplement? {
+    guard let payload = try rows.optionalData(row, column) else { return nil }
+    return try FactSupplement(payload: payload, completing: fact.authority, in: fact.scope)
+  }
+
   /// Decodes a fact with its proof.
   ///
   /// - Parameters:

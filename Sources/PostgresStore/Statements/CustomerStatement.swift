@@ -281,7 +281,7 @@ enum CustomerStatement: String, CaseIterable {
       .fact, numbers: ["facts.kind", "facts.authority", "facts.signed_date"],
       bytes: [
         "facts.digest", "facts.payload", Targets.identifier(of: "facts"), "facts.app_transaction",
-        "facts.token", "facts.previous_chain",
+        "facts.token", "facts.previous_chain", "facts.supplement",
       ], from: from)
   }
 
@@ -331,7 +331,7 @@ enum CustomerRowKind: Int64 {
   /// merged into.
   case account = 0
   /// Numbers: kind, authority, moment of the signature. Bytes: digest, payload, packed identifier, app
-  /// transaction, token, previous chain.
+  /// transaction, token, previous chain, supplement.
   case fact = 1
   /// Numbers: start, end, creation, withdrawal. Texts: id, entitlement, reason, author, author and
   /// reason of the withdrawal, on behalf of, on behalf of at the withdrawal.

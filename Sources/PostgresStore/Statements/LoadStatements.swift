@@ -7,7 +7,7 @@ enum LoadStatements {
     SELECT key.place, fact.target, fact.authority, fact.signed_date, fact.is_revoked,
       fact.is_upgraded, fact.digest, fact.document, fact.history,
       CASE WHEN fact.kind <> 3 THEN fact.payload END, fact.app_transaction, fact.token,
-      fact.previous_chain
+      fact.previous_chain, fact.supplement
     FROM unnest($1::bigint[], $2::bigint[], $3::bytea[])
       WITH ORDINALITY AS key (scope, kind, identifier, place)
     LEFT JOIN LATERAL (
@@ -79,7 +79,7 @@ enum LoadStatements {
   static let facts = PostgresStatement(
     """
     SELECT key.place, fact.kind, fact.authority, fact.digest, fact.payload,
-      \(Targets.rowTexts(of: "fact"))
+      \(Targets.rowTexts(of: "fact")), fact.supplement
     FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS key (scope, target, place)
     CROSS JOIN LATERAL (
       SELECT * FROM facts WHERE facts.target = key.target AND facts.scope = key.scope

@@ -36,28 +36,30 @@ enum WriteStatements {
       is_upgraded = excluded.is_upgraded, app_transaction = excluded.app_transaction,
       token = excluded.token, previous_chain = excluded.previous_chain,
       digest = excluded.digest, signature = excluded.signature, document = excluded.document,
-      payload = excluded.payload, history = excluded.history
+      payload = excluded.payload, history = excluded.history, supplement = excluded.supplement
     """, name: "write_facts")
 
   private static let newFacts = """
     INSERT INTO facts (
       scope, target, kind, identifier, authority, header, signed_date, is_revoked, is_upgraded,
-      app_transaction, token, previous_chain, digest, signature, document, payload, history)
+      app_transaction, token, previous_chain, digest, signature, document, payload, history,
+      supplement)
     SELECT * FROM unnest(
       $1::bigint[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bigint[], $6::bigint[],
       $7::bigint[], $8::boolean[], $9::boolean[], $10::bytea[], $11::bytea[], $12::bytea[],
-      $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[])
+      $13::bytea[], $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[],
+      $18::bytea[])
     """
 
   // MARK: Versions
 
-  /// Updates the history of facts whose standing version stays. `$1` scopes, `$2` targets, `$3` kinds,
-  /// `$4` identifiers, `$5` histories.
+  /// Updates the history and supplement of facts whose standing version stays. `$1` scopes, `$2` targets,
+  /// `$3` kinds, `$4` identifiers, `$5` histories, `$6` supplements.
   static let writeHistories = PostgresStatement(
     """
-    UPDATE facts SET history = changed.history
-    FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bytea[])
-      AS changed (scope, target, kind, identifier, history)
+    UPDATE facts SET history = changed.history, supplement = changed.supplement
+    FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bytea[], $6::bytea[])
+      AS changed (scope, target, kind, identifier, history, supplement)
     WHERE facts.target = changed.target AND facts.scope = changed.scope
       AND facts.kind = changed.kind AND facts.identifier = changed.identifier
     """, name: "write_histories")

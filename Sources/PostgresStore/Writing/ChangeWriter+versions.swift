@@ -71,13 +71,16 @@ extension ChangeWriter {
       ], count: added.count)
     var changed = VersionColumns()
     var histories: [[UInt8]?] = []
+    var supplements: [[UInt8]?] = []
     // A fact that is written has its history.
     for (fact, write) in changes.histories where changes.facts[fact] == nil {
       changed.add(fact, write.target, scopes)
       histories.append(write.history.encoded)
+      supplements.append(write.supplement)
     }
     add(
-      WriteStatements.writeHistories, changed.keys + [.byteStrings(histories)],
+      WriteStatements.writeHistories,
+      changed.keys + [.byteStrings(histories), .byteStrings(supplements)],
       count: changed.count)
   }
 

@@ -96,6 +96,7 @@ struct FactColumns {
   private var documents: [[UInt8]?] = []
   private var payloads: [[UInt8]?] = []
   private var histories: [[UInt8]?] = []
+  private var supplements: [[UInt8]?] = []
 
   var count: Int { scopes.count }
 
@@ -106,7 +107,7 @@ struct FactColumns {
       .bools(upgraded), .byteStrings(appTransactions), .byteStrings(tokens),
       .byteStrings(previousChains), .byteStrings(digests), .byteStrings(signatures),
       .byteStrings(documents),
-      .byteStrings(payloads), .byteStrings(histories),
+      .byteStrings(payloads), .byteStrings(histories), .byteStrings(supplements),
     ]
   }
 
@@ -132,5 +133,6 @@ struct FactColumns {
     documents.append(row.document?.bytes)
     payloads.append(row.payload)
     histories.append(write.history?.encoded)
+    supplements.append(write.supplement)
   }
 }

@@ -200,17 +200,19 @@ struct RowLoader {
             signedDate: precedence.signedDate))
       }
       rows.standingPayloads[fact] = payload
-      var versions = StoredVersions.single(payload: [])
-      if let history = try result.optionalData(row, 8) {
-        versions = .several(try FactHistory(encoded: history))
-      } else if let payload {
-        versions = .single(
-          payload: try vault.payload(
-            of: payload.stored, digest: payload.digest, texts: payload.texts))
+      let history = try result.optionalData(row, 8)
+      let mayComplete = precedence.authority < .signedTransaction
+      var plain: [UInt8]?
+      if let payload, history == nil || mayComplete {
+        plain = try vault.payload(
+          of: payload.stored, digest: payload.digest, texts: payload.texts)
       }
+      var versions = StoredVersions.single(payload: plain ?? [])
+      if let history { versions = .several(try FactHistory(encoded: history)) }
       rows.standingFacts[fact] = StandingFact(
         target: try result.linkTarget(row, 1), precedence: precedence,
-        document: try result.optionalDigest(row, 7), versions: versions)
+        document: try result.optionalDigest(row, 7), versions: versions,
+        payload: mayComplete ? plain : nil, supplement: try result.optionalData(row, 13))
     }
   }
 
@@ -260,9 +262,10 @@ struct RowLoader {
   private mutating func addFacts(of targets: [ScopedTarget]) {
     add(LoadStatements.facts, targets, targetArrays(targets)) {
       [vault] result, row, target, rows throws(StoreError) in
-      rows.facts[target, default: []].append(
-        try PostgresStoredFact.decode(
-          result, row, firstColumn: 1, scope: target.scope, vault: vault))
+      let fact = try PostgresStoredFact.decode(
+        result, row, firstColumn: 1, scope: target.scope, vault: vault)
+      let supplement = try PostgresStoredFact.supplement(result, row, 10, of: fact)
+      rows.facts[target, default: []].append(supplement?.completing(fact) ?? fact)
     }
   }
 
