@@ -123,7 +123,7 @@ package struct LinkEndpoint: Sendable {
           of: request.accountID, in: request.scope,
           after: request.pageToken.map { AppAccountToken($0) }, limit: size)
         return try ListAccountTokensResponse(
-          tokens: tokens.map { AccountToken($0) },
+          tokens: tokens.filter { $0.token.ofCustomer != nil }.map { AccountToken($0) },
           nextPageToken: tokens.count < size ? nil : tokens.last?.token.rawValue
         ).encoded()
       }

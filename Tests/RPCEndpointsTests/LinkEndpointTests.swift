@@ -102,6 +102,14 @@ struct LinkEndpointTests {
       await #expect(throws: RPCClientError.self) {
         try await bench.client.bindAccountToken(bind("no token", "anna"))
       }
+      // Apps send it when they set none (R43). What was stored of it can be forgotten.
+      let zeros: AppAccountToken = "00000000-0000-0000-0000-000000000000"
+      let refused = await #expect(throws: RPCClientError.self) {
+        try await bench.client.bindAccountToken(bind(zeros, "anna"))
+      }
+      #expect(refused?.code == .status(.invalidArgument))
+      #expect(refused?.fieldViolations.map(\.field) == ["app_account_token"])
+      #expect(try await bench.client.bindAccountToken(bind(zeros, nil)).isChanged == false)
     }
   }
 

@@ -63,7 +63,7 @@ package struct LinkService: Sendable {
   ///
   /// - Parameter account: nil: what is known of the token is forgotten.
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for a token that is not a
-  ///   UUID.
+  ///   UUID, and for that of zeros. What an earlier version stored of it can be forgotten.
   package func bind(
     _ token: AppAccountToken, to account: AccountID?, in scope: AppScope, _ audit: ChangeAudit
   ) async throws(ServiceError) -> LinkReceipt {
@@ -71,6 +71,12 @@ package struct LinkService: Sendable {
     guard TokenNamespace(token.rawValue) != nil else {
       throw ServiceError(
         .invalidArgument(field: "app_account_token"), "app_account_token is not a UUID")
+    }
+    if token.ofCustomer == nil, account != nil {
+      throw ServiceError(
+        .invalidArgument(field: "app_account_token"),
+        "app_account_token is the UUID of zeros, which apps send when they set no token: it cannot "
+          + "belong to an account")
     }
     return try await changes.perform(.bindToken(token, to: account), in: scope, audit)
   }

@@ -470,7 +470,8 @@ extension LinkResponse: WireMessage, MappedMessage {
 public struct BindAccountTokenRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
-  /// The token: a UUID, in upper or lower case. It may be unknown to the server.
+  /// The token: a UUID, in upper or lower case. It may be unknown to the server. That of zeros,
+  /// which apps send when they set none, cannot be bound.
   public var appAccountToken: AppAccountToken
   /// The account; it may be unknown to the server. Empty: what is known of the token is forgotten,
   /// as if it had never been presented.

@@ -376,7 +376,8 @@ struct  Entitle__V1__BindAccountTokenRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The token: a UUID, in upper or lower case. It may be unknown to the server.
+   * The token: a UUID, in upper or lower case. It may be unknown to the server. That of zeros, which
+   * apps send when they set none, cannot be bound.
    */
   char *app_account_token;
   /*
