@@ -474,6 +474,10 @@ package enum LinkOutcome: Int, Hashable, Sendable, CaseIterable {
   case claimLimited = 6
   /// The account that would get it has as many chains as it may have (R68). It stays where it was.
   case accountFull = 7
+  /// It moved back to the account that the submission named, which a claim had taken it from (R93).
+  case reclaimed = 8
+  /// It belongs to another account and stays there, as claims have moved it as often as they may (R93).
+  case disputed = 9
 }
 
 /// The outcome of adding or withdrawing a grant.

@@ -165,6 +165,7 @@ private final class Chunks: Sendable {
 struct EmptyLedgerReader: LedgerReading {
   func standingFact(_ fact: ScopedFact) -> StandingFact? { nil }
   func link(of target: ScopedTarget) -> LinkRow? { nil }
+  func events(of target: ScopedTarget) -> [LinkEvent] { [] }
   func account(_ account: ScopedAccount) -> AccountRow? { nil }
   func token(_ token: ScopedToken) -> TokenRow? { nil }
   func hints(of chain: OriginalTransactionID, in scope: AppScope) -> [FactHintsRow] { [] }

@@ -42,7 +42,7 @@ extension Database {
 
   private static func linkedTarget(_ target: LinkTarget, _ row: Row) throws -> LinkedTarget {
     LinkedTarget(
-      target: target, isUnsigned: row[1], isContested: try row.linkStanding(4) == .contested,
+      target: target, isUnsigned: row[1], isContested: try row.linkStanding(4).isContested,
       since: Milliseconds(row[2]),
       reason: try reason(row, at: 3))
   }

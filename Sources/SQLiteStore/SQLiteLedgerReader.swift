@@ -51,6 +51,12 @@ struct SQLiteLedgerReader: LedgerReading {
     }
   }
 
+  func events(of target: ScopedTarget) throws -> [LinkEvent] {
+    guard let scopeID = try scopes.find(target.scope) else { return [] }
+    return try database.linkHistory(of: target.target, scopeID: scopeID)
+      .suffix(ClaimHistory.eventLimit)
+  }
+
   func account(_ account: ScopedAccount) throws -> AccountRow? {
     guard let scopeID = try scopes.find(account.scope),
       let stored = try database.account(account.id, scopeID: scopeID)

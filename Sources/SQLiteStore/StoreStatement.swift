@@ -264,7 +264,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
       AND substr(facts.app_transaction_id, -5) = substr(?, -5)
       AND +facts.app_transaction_id = ? AND facts.app_transaction_id IS NOT NULL
       AND facts.authority > 0 AND chains.account IS NOT NULL AND chains.is_link_unsigned = 0
-      AND chains.standing <> 2
+      AND chains.standing NOT IN (2, 4)
     """
   case unlinkedChainsByToken = """
     SELECT DISTINCT chains.original_transaction_id
@@ -372,9 +372,10 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case appTransactionsOfAccount = """
     SELECT app_transaction_id FROM app_transactions WHERE account = ? ORDER BY app_transaction_id
     """
-  // 2 is LinkStanding.contested.
+  // 2 is LinkStanding.contested, 4 .disputed.
   case accountOfAppTransaction = """
-    SELECT account, standing = 2 FROM app_transactions WHERE scope_id = ? AND app_transaction_id = ?
+    SELECT account, standing IN (2, 4) FROM app_transactions
+    WHERE scope_id = ? AND app_transaction_id = ?
     """
   case linkOfAppTransaction = """
     SELECT accounts.account_id, app_transactions.is_link_unsigned, app_transactions.is_detached,

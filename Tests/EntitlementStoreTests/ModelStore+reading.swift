@@ -12,6 +12,10 @@ extension ModelStore: LedgerReading {
 
   func link(of target: ScopedTarget) -> LinkRow? { links[target] }
 
+  func events(of target: ScopedTarget) -> [LinkEvent] {
+    (history[target] ?? []).suffix(ClaimHistory.eventLimit)
+  }
+
   func account(_ account: ScopedAccount) -> AccountRow? { accounts[account] }
 
   func token(_ token: ScopedToken) -> TokenRow? { tokens[token] }

@@ -51,6 +51,11 @@ struct ReadAheadReader: LedgerReading {
     return model.link(of: target)
   }
 
+  func events(of target: ScopedTarget) throws -> [LinkEvent] {
+    try need(.events(target))
+    return model.events(of: target)
+  }
+
   func account(_ account: ScopedAccount) throws -> AccountRow? {
     try need(.account(account))
     return model.account(account)

@@ -14,7 +14,8 @@ extension LinkReason {
   /// All of them.
   static let everyReason: [LinkReason] = [
     .named, .claimed, .appAccountToken, .appTransaction, .previousChain, .imported, .merged,
-    .assigned, .unassigned, .transferred, .deleted,
+    .assigned, .unassigned, .transferred, .deleted, .yielded,
+    .settled,
   ]
 
   static func random(using generator: inout SeededRandom) -> LinkReason {

@@ -15,7 +15,7 @@ package struct Ledger<Reader: LedgerReading> {
   var context = WriteContext(at: 0)
   var affected = AffectedItems()
   var chainsToSettle: [UnsettledChain] = []
-  /// Tokens and app transactions that the write found ambiguous (R71).
+  /// Tokens and app transactions that the write found ambiguous (R71), and disputed purchases (R93).
   var ambiguities: [(scope: AppScope, event: FeedEvent)] = []
   /// Accounts without room for a chain that the write would have linked (R68).
   var fullAccounts: [FullAccount] = []
@@ -193,6 +193,8 @@ struct AffectedItems {
     var hasNewFacts = false
     /// Why the claim of the submission was refused (R44).
     var refusal: LinkDecision.Refusal?
+    /// The claim of the submission brought it back to its claimer (R93).
+    var isReturn = false
     /// The account was decided for this submission.
     var isSettled = false
   }

@@ -58,6 +58,12 @@ struct LedgerView<Reader: LedgerReading> {
     pending.changes.links[target] ?? applied.changes.links[target]
   }
 
+  /// The latest events of a target, oldest first. One that only linked it may be missing.
+  func events(of target: ScopedTarget) throws -> [LinkEvent] {
+    let added = [applied, pending].flatMap(\.changes.linkEvents)
+    return try reader.events(of: target) + added.filter { $0.target == target }.map(\.event)
+  }
+
   mutating func append(_ event: LinkEventWrite) {
     pending.changes.linkEvents.append(event)
   }

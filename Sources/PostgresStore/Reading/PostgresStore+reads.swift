@@ -199,7 +199,7 @@ extension PostgresRows {
       else { throw StoreError(.corrupt, "a stored link has no event") }
       return LinkedTarget(
         target: try rows.linkTarget(row, 0), isUnsigned: try rows.flag(row, 1),
-        isContested: try rows.linkStanding(row, 4) == .contested, since: since,
+        isContested: try rows.linkStanding(row, 4).isContested, since: since,
         reason: try linkReason(reason))
     }
   }

@@ -1,3 +1,5 @@
+import EntitlementStore
+
 /// Statements that load the rows a ledger needs, many rows of one kind at once. The first column is
 /// the position, from 1, of the key in the parameter arrays.
 enum LoadStatements {
@@ -74,6 +76,18 @@ enum LoadStatements {
       OFFSET 0) AS fact
     ORDER BY key.place, fact.signed_date DESC, fact.digest DESC
     """, name: "load_hints")
+
+  /// The latest events of targets, without those that are kept with their links. `$1` scopes, `$2` targets.
+  static let events = PostgresStatement(
+    """
+    SELECT key.place, \(ReadStatements.eventColumns)
+    FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS key (scope, target, place)
+    CROSS JOIN LATERAL (
+      SELECT * FROM link_events
+      WHERE link_events.scope = key.scope AND link_events.target = key.target
+      ORDER BY link_events.position DESC LIMIT \(ClaimHistory.eventLimit)) AS link_events
+    ORDER BY key.place, link_events.position
+    """, name: "load_events")
 
   /// `$1` scopes, `$2` targets.
   static let facts = PostgresStatement(
@@ -169,7 +183,8 @@ enum LoadStatements {
     """, name: "load_notifications")
 
   static let all = [
-    standingFacts, links, accounts, tokens, hints, facts, unlinkedChains, grants, holdingsTargets,
+    standingFacts, links, events, accounts, tokens, hints, facts, unlinkedChains, grants,
+    holdingsTargets,
     holdingsTokens, holdingsGrants, holdingsMerged, notifications,
   ]
 

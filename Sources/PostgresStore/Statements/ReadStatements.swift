@@ -215,7 +215,7 @@ enum ReadStatements {
       \(Targets.rowTexts(of: "facts"))
     """
 
-  private static let eventColumns = """
+  static let eventColumns = """
     link_events.from_account, link_events.to_account, link_events.is_from_erased,
     link_events.is_to_erased, link_events.reason, link_events.author, link_events.note,
     link_events.at, link_events.on_behalf_of, link_events.position

@@ -10,6 +10,7 @@ struct LoadedRows: LedgerReading, Sendable {
   /// The payloads of these, without those of app transactions.
   var standingPayloads: [ScopedFact: StoredFactPayload] = [:]
   var links: [ScopedTarget: LinkRow] = [:]
+  var events: [ScopedTarget: [LinkEvent]] = [:]
   var accounts: [ScopedAccount: AccountRow] = [:]
   var tokens: [ScopedToken: TokenRow] = [:]
   var hints: [ScopedTarget: [FactHintsRow]] = [:]
@@ -36,6 +37,11 @@ struct LoadedRows: LedgerReading, Sendable {
   func link(of target: ScopedTarget) throws -> LinkRow? {
     try require(.link(target))
     return links[target]
+  }
+
+  func events(of target: ScopedTarget) throws -> [LinkEvent] {
+    try require(.events(target))
+    return events[target] ?? []
   }
 
   func account(_ account: ScopedAccount) throws -> AccountRow? {
@@ -126,6 +132,7 @@ struct RowLoader {
     self.keys = keys
     var facts: [ScopedFact] = []
     var links: [ScopedTarget] = []
+    var targetsOfEvents: [ScopedTarget] = []
     var accounts: [ScopedAccount] = []
     var tokens: [ScopedToken] = []
     var chainsOfHints: [ScopedTarget] = []
@@ -141,6 +148,7 @@ struct RowLoader {
       switch key {
       case .standingFact(let fact): facts.append(fact)
       case .link(let target): links.append(target)
+      case .events(let target): targetsOfEvents.append(target)
       case .account(let account): accounts.append(account)
       case .token(let token): tokens.append(token)
       case .hints(let scope, let chain): chainsOfHints.append(ScopedTarget(scope, .chain(chain)))
@@ -156,6 +164,7 @@ struct RowLoader {
     }
     addFacts(facts)
     addLinks(links)
+    addEvents(of: targetsOfEvents)
     addAccounts(accounts)
     addTokens(tokens)
     addHints(of: chainsOfHints)
@@ -222,6 +231,13 @@ struct RowLoader {
         isDetached: try result.flag(row, 3), isFormerChain: try result.flag(row, 4),
         standing: try result.linkStanding(row, 5), revision: try result.number(row, 6))
       try rows.takeAccount(result, row, 7, scope: target.scope)
+    }
+  }
+
+  private mutating func addEvents(of targets: [ScopedTarget]) {
+    add(LoadStatements.events, targets, targetArrays(targets)) {
+      result, row, target, rows throws(StoreError) in
+      rows.events[target, default: []].append(try result.linkEvent(row, 1))
     }
   }
 

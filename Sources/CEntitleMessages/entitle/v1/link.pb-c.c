@@ -2339,7 +2339,7 @@ const ProtobufCEnumDescriptor entitle__v1__account_token_state__descriptor =
   entitle__v1__account_token_state__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue entitle__v1__link_reason__enum_values_by_number[12] =
+static const ProtobufCEnumValue entitle__v1__link_reason__enum_values_by_number[14] =
 {
   { "LINK_REASON_UNSPECIFIED", "ENTITLE__V1__LINK_REASON__LINK_REASON_UNSPECIFIED", 0 },
   { "LINK_REASON_NAMED", "ENTITLE__V1__LINK_REASON__LINK_REASON_NAMED", 1 },
@@ -2353,11 +2353,13 @@ static const ProtobufCEnumValue entitle__v1__link_reason__enum_values_by_number[
   { "LINK_REASON_UNASSIGNED", "ENTITLE__V1__LINK_REASON__LINK_REASON_UNASSIGNED", 9 },
   { "LINK_REASON_TRANSFERRED", "ENTITLE__V1__LINK_REASON__LINK_REASON_TRANSFERRED", 10 },
   { "LINK_REASON_DELETED", "ENTITLE__V1__LINK_REASON__LINK_REASON_DELETED", 11 },
+  { "LINK_REASON_YIELDED", "ENTITLE__V1__LINK_REASON__LINK_REASON_YIELDED", 12 },
+  { "LINK_REASON_SETTLED", "ENTITLE__V1__LINK_REASON__LINK_REASON_SETTLED", 13 },
 };
 static const ProtobufCIntRange entitle__v1__link_reason__value_ranges[] = {
-{0, 0},{0, 12}
+{0, 0},{0, 14}
 };
-static const ProtobufCEnumValueIndex entitle__v1__link_reason__enum_values_by_name[12] =
+static const ProtobufCEnumValueIndex entitle__v1__link_reason__enum_values_by_name[14] =
 {
   { "LINK_REASON_APP_ACCOUNT_TOKEN", 3 },
   { "LINK_REASON_APP_TRANSACTION", 4 },
@@ -2368,9 +2370,11 @@ static const ProtobufCEnumValueIndex entitle__v1__link_reason__enum_values_by_na
   { "LINK_REASON_MERGED", 7 },
   { "LINK_REASON_NAMED", 1 },
   { "LINK_REASON_PREVIOUS_CHAIN", 5 },
+  { "LINK_REASON_SETTLED", 13 },
   { "LINK_REASON_TRANSFERRED", 10 },
   { "LINK_REASON_UNASSIGNED", 9 },
   { "LINK_REASON_UNSPECIFIED", 0 },
+  { "LINK_REASON_YIELDED", 12 },
 };
 const ProtobufCEnumDescriptor entitle__v1__link_reason__descriptor =
 {
@@ -2379,9 +2383,9 @@ const ProtobufCEnumDescriptor entitle__v1__link_reason__descriptor =
   "LinkReason",
   "Entitle__V1__LinkReason",
   "entitle.v1",
-  12,
+  14,
   entitle__v1__link_reason__enum_values_by_number,
-  12,
+  14,
   entitle__v1__link_reason__enum_values_by_name,
   1,
   entitle__v1__link_reason__value_ranges,

@@ -38,6 +38,8 @@ extension LinkReason: MappedEnumeration {
     case ENTITLE__V1__LINK_REASON__LINK_REASON_UNASSIGNED: self = .unassigned
     case ENTITLE__V1__LINK_REASON__LINK_REASON_TRANSFERRED: self = .transferred
     case ENTITLE__V1__LINK_REASON__LINK_REASON_DELETED: self = .deleted
+    case ENTITLE__V1__LINK_REASON__LINK_REASON_YIELDED: self = .yielded
+    case ENTITLE__V1__LINK_REASON__LINK_REASON_SETTLED: self = .settled
     default: return nil
     }
   }
@@ -55,6 +57,8 @@ extension LinkReason: MappedEnumeration {
     case .unassigned: ENTITLE__V1__LINK_REASON__LINK_REASON_UNASSIGNED
     case .transferred: ENTITLE__V1__LINK_REASON__LINK_REASON_TRANSFERRED
     case .deleted: ENTITLE__V1__LINK_REASON__LINK_REASON_DELETED
+    case .yielded: ENTITLE__V1__LINK_REASON__LINK_REASON_YIELDED
+    case .settled: ENTITLE__V1__LINK_REASON__LINK_REASON_SETTLED
     }
   }
 }

@@ -114,7 +114,16 @@ typedef enum _Entitle__V1__LinkReason {
   /*
    * Its account was deleted.
    */
-  ENTITLE__V1__LINK_REASON__LINK_REASON_DELETED = 11
+  ENTITLE__V1__LINK_REASON__LINK_REASON_DELETED = 11,
+  /*
+   * A submission named another account, and only a learned hint had linked it.
+   */
+  ENTITLE__V1__LINK_REASON__LINK_REASON_YIELDED = 12,
+  /*
+   * Claims had moved it as often as the app allows (claims_per_purchase). It went to the account that has
+   * it by proof.
+   */
+  ENTITLE__V1__LINK_REASON__LINK_REASON_SETTLED = 13
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__LINK_REASON)
 } Entitle__V1__LinkReason;
 
