@@ -8,7 +8,8 @@ extension CatalogReader {
         of: node, at: path,
         allowed: [
           "bundle_id", "app_apple_id", "environments", "link_policy", "claims_per_day",
-          "claims_per_purchase", "chains_per_account", "anonymous_prefix", "archived_responses", "learned_hints",
+          "claims_per_purchase", "chains_per_account", "anonymous_prefix", "archived_responses",
+          "learned_hints",
           "account_token_namespace",
         ])
     else { return }

@@ -75,6 +75,7 @@ extension LinkReason {
     case .deleted: 10
     case .yielded: 11
     case .settled: 12
+    case .refused: 13
     }
   }
 

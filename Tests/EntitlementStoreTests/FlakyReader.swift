@@ -30,6 +30,10 @@ final class FlakyReader: LedgerReading {
     try attempt(model.events(of: target))
   }
 
+  func refusedClaim(_ key: RefusedClaim.Key) throws -> Milliseconds? {
+    try attempt(model.refusedClaim(key))
+  }
+
   func account(_ account: ScopedAccount) throws -> AccountRow? {
     try attempt(model.account(account))
   }

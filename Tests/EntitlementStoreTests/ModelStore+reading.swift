@@ -16,6 +16,8 @@ extension ModelStore: LedgerReading {
     (history[target] ?? []).suffix(ClaimHistory.eventLimit)
   }
 
+  func refusedClaim(_ key: RefusedClaim.Key) -> Milliseconds? { refusedClaims[key]?.at }
+
   func account(_ account: ScopedAccount) -> AccountRow? { accounts[account] }
 
   func token(_ token: ScopedToken) -> TokenRow? { tokens[token] }

@@ -56,6 +56,11 @@ struct ReadAheadReader: LedgerReading {
     return model.events(of: target)
   }
 
+  func refusedClaim(_ key: RefusedClaim.Key) throws -> Milliseconds? {
+    try need(.refusedClaim(key))
+    return model.refusedClaim(key)
+  }
+
   func account(_ account: ScopedAccount) throws -> AccountRow? {
     try need(.account(account))
     return model.account(account)

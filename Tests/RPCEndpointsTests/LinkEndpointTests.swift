@@ -73,6 +73,39 @@ struct LinkEndpointTests {
     }
   }
 
+  @Test(
+    "A submission is the author of what it links and claims, and a refused claim is told (R46, R94)"
+  )
+  func submissions() async throws {
+    try await ServiceBench.run { bench async throws in
+      let facts = try bench.signed(.nonConsumable, seed: 1).flatMap(\.facts)
+      var chain: OriginalTransactionID?
+      for account: AccountID in ["anna", "bert"] {
+        let answer = try await bench.client.submitSignedTransactions(
+          SubmitSignedTransactionsRequest(signedPayloads: facts, accountID: account))
+        chain = answer.results.compactMap(\.originalTransactionID).first
+      }
+      let target = LinkTarget.chain(try #require(chain))
+      let history = try await bench.client.linkHistory(
+        GetLinkHistoryRequest(scope: Self.scope, subject: .target(target)))
+      #expect(history.events.map(\.reason) == [.named, .claimed])
+      #expect(history.events.map(\.author) == ["local", "local"])
+      for number in 1...9 {
+        _ = try await bench.client.submitSignedTransactions(
+          SubmitSignedTransactionsRequest(
+            signedPayloads: facts, accountID: AccountID("thief-\(number)")))
+      }
+      for subject: GetLinkHistoryRequest.Subject in [.target(target), .account("thief-9")] {
+        let last = try await bench.client.linkHistory(
+          GetLinkHistoryRequest(scope: Self.scope, subject: subject)
+        ).events.last { $0.target == target }
+        #expect(last?.reason == .refused)
+        #expect(last?.toAccountID == "thief-9")
+        #expect(last?.author == "local")
+      }
+    }
+  }
+
   @Test("A token is bound and listed, and its waiting purchase is linked (R71)")
   func tokens() async throws {
     try await ServiceBench.run { bench async throws in

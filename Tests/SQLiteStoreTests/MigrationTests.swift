@@ -33,7 +33,7 @@ struct MigrationTests {
         0xb104_79e5_460e_a56a,
         0x1348_25de_ca81_ea5c,
         0xfaa6_5765_9d8c_7ba1,
-        0x36a5_8a34_55e2_5002,
+        0x6faa_b4fe_a7e1_41e6,
       ])
   }
 

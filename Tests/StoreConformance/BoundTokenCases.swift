@@ -20,7 +20,8 @@ extension StoreConformanceSuite {
       try expectEqual(
         try await store.history(of: .chain("3")).last,
         LinkEvent(
-          from: nil, to: "victoria", reason: .appAccountToken, author: "otto", onBehalfOf: "ada",
+          from: nil, to: "victoria", reason: .appAccountToken,
+          author: LinkAuthor(sampleCaller("otto")), onBehalfOf: "ada",
           note: "a ticket",
           at: 9_000))
       // Mallory goes on presenting it, and takes a purchase back and forth.

@@ -15,7 +15,7 @@ extension LinkReason {
   static let everyReason: [LinkReason] = [
     .named, .claimed, .appAccountToken, .appTransaction, .previousChain, .imported, .merged,
     .assigned, .unassigned, .transferred, .deleted, .yielded,
-    .settled,
+    .settled, .refused,
   ]
 
   static func random(using generator: inout SeededRandom) -> LinkReason {
@@ -59,7 +59,8 @@ extension LinkHistoryEntry {
       isFromDeleted: .random(using: &generator), isToDeleted: .random(using: &generator),
       reason: maybe(using: &generator, LinkReason.random),
       author: maybe(using: &generator, randomText), note: maybe(using: &generator, randomText),
-      onBehalfOf: maybe(using: &generator, randomText))
+      onBehalfOf: maybe(using: &generator, randomText),
+      tokenID: maybe(using: &generator, randomText), traceID: maybe(using: &generator, randomText))
   }
 }
 

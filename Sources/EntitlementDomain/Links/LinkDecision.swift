@@ -181,6 +181,8 @@ public enum LinkReason: String, CaseIterable, Hashable, Sendable {
   case transferred
   /// The account was deleted (R46).
   case deleted
+  /// Nothing changed: a claim was refused (R94). Never the reason of a stored step.
+  case refused
 }
 
 /// What the account of a chain or app transaction rests on (R70–R72). Raw values are stored and must

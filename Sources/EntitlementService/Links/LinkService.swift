@@ -112,22 +112,25 @@ package struct LinkService: Sendable {
     }
   }
 
-  /// The latest link events of a target, oldest first. At most ``LinkLimits/history``.
+  /// The latest link events of a target, with the refused claims (R94), oldest first. At most ``LinkLimits/history``.
   package func history(of target: LinkTarget, in scope: AppScope)
     async throws(ServiceError) -> [TargetLinkEvent]
   {
     try await latest(in: scope) { () throws(StoreError) in
-      try await store.linkHistory(of: target, in: scope)
-        .map { TargetLinkEvent(target: target, event: $0) }
+      let refused = try await store.refusedClaims(of: [target], by: nil, in: scope)
+      return try await store.linkHistory(of: target, in: scope)
+        .map { TargetLinkEvent(target: target, event: $0) }.adding(refused)
     }
   }
 
-  /// The latest link events of an account, oldest first. At most ``LinkLimits/history``.
+  /// The latest link events of an account, oldest first, with the refused claims of its purchases and its
+  /// own (R94). At most ``LinkLimits/history``.
   package func history(of account: AccountID, in scope: AppScope)
     async throws(ServiceError) -> [TargetLinkEvent]
   {
     try await latest(in: scope) { () throws(StoreError) in
       try await store.linkHistory(of: account, in: scope)
+        .adding(store.refusedClaims(concerning: account, in: scope))
     }
   }
 

@@ -18,7 +18,8 @@ package struct ClaimHistory {
       switch event.reason {
       case .claimed: claims.append(event)
       case .assigned, .unassigned, .transferred, .deleted, .settled: claims = []
-      case .named, .yielded, .appAccountToken, .appTransaction, .previousChain, .imported, .merged:
+      case .named, .yielded, .appAccountToken, .appTransaction, .previousChain, .imported, .merged,
+        .refused:
         break
       }
     }

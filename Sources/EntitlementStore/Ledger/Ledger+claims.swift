@@ -72,6 +72,23 @@ extension Ledger {
     }
   }
 
+  // MARK: Refused claims
+
+  /// Keeps a refused claim (R94). One without a signature, or of an import, is the word of an operator.
+  mutating func noteRefusal(of target: ScopedTarget, by claim: SubmissionClaim) throws {
+    if claim.isUnsigned(for: target) || context.takesNothing { return }
+    let key = RefusedClaim.Key(target, by: claim.account(in: target.scope))
+    if let kept = try view.refusedClaim(key), kept <= context.at,
+      context.at < kept.advanced(by: RefusedClaim.repetition)
+    {
+      return
+    }
+    view.write(
+      RefusedClaim(
+        key, author: context.author.map { LinkAuthor($0) }, traceID: context.author?.traceID,
+        at: context.at))
+  }
+
   // MARK: Access
 
   /// Whether a target of an account is in force at the time of the submission, by its own facts. An

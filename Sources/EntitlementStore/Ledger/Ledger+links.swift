@@ -100,6 +100,9 @@ extension Ledger {
     if case .accountFull(let account) = decision.refusal {
       noteFull(ScopedAccount(target.scope, account), for: target)
     }
+    if row.account != nil, decision.refusal != nil, let claim {
+      try noteRefusal(of: target, by: claim)
+    }
     if row.account != nil, decision.refusal != nil || decision.isClaimGranted, let claim {
       try noteClaim(of: target, row, by: claim)
     }
@@ -249,7 +252,8 @@ extension Ledger {
         target: target,
         event: LinkEvent(
           from: reason == .deleted ? nil : former, to: account, isFromErased: reason == .deleted,
-          reason: reason, author: context.author, onBehalfOf: context.onBehalfOf,
+          reason: reason, author: context.author.map { LinkAuthor($0) },
+          traceID: context.author?.traceID, onBehalfOf: context.onBehalfOf,
           note: context.note,
           at: context.at)))
     try view.updateLink(of: target, at: context.at) { row in

@@ -156,7 +156,7 @@ extension Ledger {
     try bind(
       token, known,
       to: TokenRow(
-        account: account.id, state: .bound, author: context.author,
+        account: account.id, state: .bound, author: context.author?.name,
         onBehalfOf: context.onBehalfOf, note: context.note, since: context.at))
     return .changed
   }

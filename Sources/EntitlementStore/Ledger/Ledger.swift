@@ -39,6 +39,7 @@ package struct Ledger<Reader: LedgerReading> {
   {
     let context = WriteContext(
       at: submission.receivedAt, jobsAt: submission.jobsAt ?? submission.receivedAt,
+      author: submission.caller ?? submission.importedBy,
       catalog: submission.catalog, takesNothing: submission.takesNothing)
     return try write(context) { ledger in try ledger.merge(submission) }
   }
@@ -68,7 +69,7 @@ package struct Ledger<Reader: LedgerReading> {
     -> @Sendable (ChangeNumbering) -> LinkAnswer
   {
     let context = WriteContext(
-      at: request.at, author: request.caller.name, onBehalfOf: request.onBehalfOf,
+      at: request.at, author: request.caller, onBehalfOf: request.onBehalfOf,
       note: request.reason, caller: request.caller, catalog: request.catalog)
     return try write(context) { ledger in try ledger.answer(request) }
   }
@@ -170,8 +171,9 @@ struct WriteContext {
   var at: Milliseconds
   /// The time of jobs that a submission opens.
   var jobsAt = Milliseconds(0)
-  /// The author of an explicit change of links; nil for another write.
-  var author: String?
+  /// The caller of a submission or an explicit change of links; nil for another write, and if it is not
+  /// known.
+  var author: AuditCaller?
   /// The person or tool for whom the caller acts.
   var onBehalfOf: String?
   /// The reason of an explicit request; nil for a submission.

@@ -13,6 +13,8 @@ package protocol LedgerReading {
   /// The latest ``ClaimHistory/eventLimit`` events of a target, oldest first. One that no more than
   /// linked a target without an account may be missing.
   func events(of target: ScopedTarget) throws -> [LinkEvent]
+  /// When the kept claim of an account on a target was refused; nil without one.
+  func refusedClaim(_ key: RefusedClaim.Key) throws -> Milliseconds?
   /// Nil for an unknown account.
   func account(_ account: ScopedAccount) throws -> AccountRow?
   /// Nil for an unknown token.

@@ -68,6 +68,16 @@ struct LedgerView<Reader: LedgerReading> {
     pending.changes.linkEvents.append(event)
   }
 
+  /// When the kept claim of an account on a target was refused; nil without one.
+  func refusedClaim(_ key: RefusedClaim.Key) throws -> Milliseconds? {
+    let changed = pending.changes.refusedClaims[key] ?? applied.changes.refusedClaims[key]
+    return try changed?.at ?? reader.refusedClaim(key)
+  }
+
+  mutating func write(_ claim: RefusedClaim) {
+    pending.changes.refusedClaims[claim.key] = claim
+  }
+
   // MARK: Accounts
 
   func account(_ account: ScopedAccount) throws -> AccountRow? {
@@ -314,6 +324,9 @@ struct LedgerLayer {
       for index in changes.linkEvents.indices {
         changes.linkEvents[index].erase(added.erasedAccounts)
       }
+      changes.refusedClaims = changes.refusedClaims.filter {
+        !added.erasedAccounts.contains($0.key.account)
+      }
     }
     changes.facts.merge(added.facts) { $1 }
     changes.histories.merge(added.histories) { $1 }
@@ -324,6 +337,7 @@ struct LedgerLayer {
     changes.grants.merge(added.grants) { $1 }
     changes.notifications += added.notifications
     changes.linkEvents += added.linkEvents
+    changes.refusedClaims.merge(added.refusedClaims) { $1 }
     changes.changes += added.changes
     changes.releasedDocuments.formUnion(added.releasedDocuments)
     changes.erasedAccounts.formUnion(added.erasedAccounts)

@@ -89,6 +89,18 @@ enum LoadStatements {
     ORDER BY key.place, link_events.position
     """, name: "load_events")
 
+  /// `$1` scopes, `$2` targets, `$3` claimers.
+  static let refusedClaims = PostgresStatement(
+    """
+    SELECT key.place, kept.at
+    FROM unnest($1::bigint[], $2::bytea[], $3::text[])
+      WITH ORDINALITY AS key (scope, target, claimer, place)
+    CROSS JOIN LATERAL (
+      SELECT at FROM refused_claims AS claim
+      WHERE claim.scope = key.scope AND claim.target = key.target AND claim.claimer = key.claimer
+      OFFSET 0) AS kept
+    """, name: "load_refused_claims")
+
   /// `$1` scopes, `$2` targets.
   static let facts = PostgresStatement(
     """
@@ -183,7 +195,8 @@ enum LoadStatements {
     """, name: "load_notifications")
 
   static let all = [
-    standingFacts, links, events, accounts, tokens, hints, facts, unlinkedChains, grants,
+    standingFacts, links, events, refusedClaims, accounts, tokens, hints, facts, unlinkedChains,
+    grants,
     holdingsTargets,
     holdingsTokens, holdingsGrants, holdingsMerged, notifications,
   ]

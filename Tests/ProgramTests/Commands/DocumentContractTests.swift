@@ -254,12 +254,13 @@ struct DocumentContractTests {
     let reasons: [LinkReason] = [
       .named, .claimed, .appAccountToken, .appTransaction, .previousChain, .imported, .merged,
       .assigned, .unassigned, .transferred, .deleted, .yielded, .settled,
+      .refused,
     ]
     #expect(
       reasons.map { wireName($0) } == [
         "NAMED", "CLAIMED", "APP_ACCOUNT_TOKEN", "APP_TRANSACTION", "PREVIOUS_CHAIN", "IMPORTED",
         "MERGED", "ASSIGNED", "UNASSIGNED", "TRANSFERRED", "DELETED",
-        "YIELDED", "SETTLED",
+        "YIELDED", "SETTLED", "REFUSED",
       ])
     #expect(
       StoreEnvironment.allCases.map(\.rawValue).sorted()
