@@ -64,7 +64,7 @@ package enum PayloadDecoder {
   }
 
   /// The `appAccountToken` in lower case. It is a hint and not an identity (R43), so a text that is
-  /// not a UUID counts as absent and is not an error.
+  /// not a UUID, and the UUID of zeros, count as absent and are no errors.
   static func appAccountToken(in fields: PayloadFields) throws(PayloadError) -> AppAccountToken? {
     guard let text = try fields.text("appAccountToken") else { return nil }
     var characters = Array(text.utf8)
@@ -84,7 +84,7 @@ package enum PayloadDecoder {
         return nil
       }
     }
-    return AppAccountToken(String(decoding: characters, as: UTF8.self))
+    return AppAccountToken(String(decoding: characters, as: UTF8.self)).ofCustomer
   }
 }
 

@@ -250,8 +250,8 @@ struct ImportAttempt {
     default: note(.refused, "\(item.verdict.name): \(item.detail ?? "")")
     }
     switch item.link {
-    case .unchanged, .linked, .transferred, nil: break
-    case .alreadyLinked, .claimLimited:
+    case .unchanged, .linked, .transferred, .reclaimed, nil: break
+    case .alreadyLinked, .claimLimited, .disputed:
       note(.linkedElsewhere, "a purchase belongs to another account")
     case .accountFull:
       note(.accountFull, "the account has as many purchases as the app allows")

@@ -8,7 +8,8 @@ extension CatalogReader {
         of: node, at: path,
         allowed: [
           "bundle_id", "app_apple_id", "environments", "link_policy", "claims_per_day",
-          "chains_per_account", "anonymous_prefix", "archived_responses", "learned_hints",
+          "claims_per_purchase", "chains_per_account", "anonymous_prefix", "archived_responses",
+          "learned_hints",
           "account_token_namespace",
         ])
     else { return }
@@ -19,6 +20,8 @@ extension CatalogReader {
       fields.take("link_policy"), at: path + ".link_policy", acceptedIn: environments)
     let claimsPerDay = integer(
       fields.take("claims_per_day"), at: path + ".claims_per_day", range: 1...1_000_000)
+    let claimsPerPurchase = integer(
+      fields.take("claims_per_purchase"), at: path + ".claims_per_purchase", range: 1...50)
     let chainsPerAccount = integer(
       fields.take("chains_per_account"), at: path + ".chains_per_account", range: 1...100_000)
     let anonymousPrefix = fields.take("anonymous_prefix").flatMap {
@@ -48,6 +51,7 @@ extension CatalogReader {
       linkPolicies: policies, acceptsArchivedResponses: archivedResponses == .accept,
       anonymousPrefix: anonymousPrefix ?? CatalogApp.defaultAnonymousPrefix,
       claimsPerDay: claimsPerDay.map { Int($0) } ?? CatalogApp.defaultClaimsPerDay,
+      claimsPerPurchase: claimsPerPurchase.map { Int($0) } ?? CatalogApp.defaultClaimsPerPurchase,
       chainsPerAccount: chainsPerAccount.map { Int($0) } ?? CatalogApp.defaultChainsPerAccount,
       usesLearnedHints: learnedHints != .ignore, tokenNamespace: tokenNamespace)
     if catalog.apps.updateValue(app, forKey: app.bundleID) != nil {

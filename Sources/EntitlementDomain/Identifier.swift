@@ -173,3 +173,12 @@ public typealias GrantID = Identifier<GrantKind>
 public typealias GrandfatheringRuleID = Identifier<GrandfatheringRuleKind>
 /// A promotional offer, by its `offerIdentifier` in App Store Connect.
 public typealias OfferID = Identifier<OfferIdentifierKind>
+
+extension AppAccountToken {
+  /// The UUID of zeros (RFC 9562, section 5.9), which Unity's purchasing package sends for an app that
+  /// sets no token. Customers of such an app all have it, so it stands for no token (R43).
+  package static let zeros = AppAccountToken("00000000-0000-0000-0000-000000000000")
+
+  /// The token of a customer; nil for ``zeros``.
+  package var ofCustomer: AppAccountToken? { self == .zeros ? nil : self }
+}

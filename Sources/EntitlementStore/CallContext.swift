@@ -14,20 +14,26 @@ package struct CallContext: Sendable {
   package let deadline: ContinuousClock.Instant?
   /// Where the call comes from.
   package let source: WorkSource
+  /// Who makes the call: the author of what it changes.
+  package let caller: AuditCaller
 
   package init(
     began: ContinuousClock.Instant = .now, deadline: ContinuousClock.Instant?,
-    source: WorkSource = .server
+    source: WorkSource = .server, caller: AuditCaller = .server
   ) {
     self.began = began
     self.deadline = deadline
     self.source = source
+    self.caller = caller
   }
 
   @TaskLocal package static var current: CallContext?
 
   /// The source of the current call, or else the server.
   package static var source: WorkSource { current?.source ?? .server }
+
+  /// The caller of the current call, or else the server.
+  package static var caller: AuditCaller { current?.caller ?? .server }
 
   /// The moment by which a write of the current call must be answered: `limit` after the beginning
   /// of the call, or the caller's deadline if it is earlier.

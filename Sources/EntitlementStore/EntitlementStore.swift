@@ -131,6 +131,14 @@ package protocol EntitlementStore: Sendable {
   func linkHistory(of account: AccountID, in scope: AppScope) async throws(StoreError)
     -> [TargetLinkEvent]
 
+  /// Refused claims of some targets, and of an account and those that were merged into it (R91); oldest
+  /// first.
+  ///
+  /// - Parameter account: nil: of the targets only.
+  func refusedClaims(
+    of targets: [LinkTarget], by account: AccountID?, in scope: AppScope
+  ) async throws(StoreError) -> [RefusedClaim]
+
   /// At most `limit` unlinked chains, in the order of their packed ids, after `after`.
   func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
     async throws(StoreError) -> [UnlinkedChain]
@@ -315,6 +323,20 @@ extension EntitlementStore {
   }
 }
 
+extension EntitlementStore {
+  /// The refused claims of an account, and of its purchases (R91).
+  package func refusedClaims(
+    concerning account: AccountID, in scope: AppScope
+  ) async throws(StoreError) -> [RefusedClaim] {
+    var account = account
+    if case .account(_, let owner)? = try await resolve(.account(account), in: scope).subject {
+      account = owner
+    }
+    let targets = try await links(of: account, in: scope).map(\.target)
+    return try await refusedClaims(of: targets, by: account, in: scope)
+  }
+}
+
 extension CustomerRecord {
   /// The facts and grants for the state at a moment (R54).
   ///
@@ -378,6 +400,8 @@ package struct Submission: Sendable {
   package var jobsAt: Milliseconds?
   /// The catalog for the decision on claims (R44) and the review of notifications (R47).
   package var catalog: Catalog
+  /// The caller of the submission, for the steps of links (R46); nil: not known.
+  package var caller: AuditCaller?
   /// The caller of an import by an operator, which is audited if it changes something (R76); nil for
   /// what needs no decision: a signed submission.
   package var importedBy: AuditCaller?
@@ -390,7 +414,8 @@ package struct Submission: Sendable {
   package init(
     facts: [SignedFact], accountID: AccountID? = nil, anonymousAccountID: AccountID? = nil,
     notification: SignedNotification? = nil, receivedAt: Milliseconds,
-    jobsAt: Milliseconds? = nil, catalog: Catalog = Catalog(), importedBy: AuditCaller? = nil,
+    jobsAt: Milliseconds? = nil, catalog: Catalog = Catalog(), caller: AuditCaller? = nil,
+    importedBy: AuditCaller? = nil,
     onBehalfOf: String? = nil, takesNothing: Bool = false
   ) {
     self.facts = facts
@@ -400,6 +425,7 @@ package struct Submission: Sendable {
     self.receivedAt = receivedAt
     self.jobsAt = jobsAt
     self.catalog = catalog
+    self.caller = caller
     self.importedBy = importedBy
     self.onBehalfOf = onBehalfOf
     self.takesNothing = takesNothing
@@ -475,6 +501,10 @@ package enum LinkOutcome: Int, Hashable, Sendable, CaseIterable {
   case claimLimited = 6
   /// The account that would get it has as many chains as it may have (R68). It stays where it was.
   case accountFull = 7
+  /// It moved back to the account that the submission named, which a claim had taken it from (R93).
+  case reclaimed = 8
+  /// It belongs to another account and stays there, as claims have moved it as often as they may (R93).
+  case disputed = 9
 }
 
 /// The outcome of adding or withdrawing a grant.

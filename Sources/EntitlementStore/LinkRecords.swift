@@ -44,8 +44,10 @@ package struct LinkEvent: Hashable, Sendable {
   package var isFromErased: Bool
   package var isToErased: Bool
   package var reason: LinkReason
-  /// The caller of an explicit request; nil for the effect of a submission.
-  package var author: String?
+  /// The caller whose request or submission caused it; nil for a step of an earlier version.
+  package var author: LinkAuthor?
+  /// The 16 bytes of the id of the call's trace, if it was traced.
+  package var traceID: [UInt8]?
   /// The person or tool for whom the author acted, as free text of the request.
   package var onBehalfOf: String?
   /// The reason of an explicit request, as free text; nil for the effect of a submission.
@@ -54,8 +56,8 @@ package struct LinkEvent: Hashable, Sendable {
 
   package init(
     from: AccountID?, to: AccountID?, isFromErased: Bool = false, isToErased: Bool = false,
-    reason: LinkReason, author: String? = nil, onBehalfOf: String? = nil, note: String? = nil,
-    at: Milliseconds
+    reason: LinkReason, author: LinkAuthor? = nil, traceID: [UInt8]? = nil,
+    onBehalfOf: String? = nil, note: String? = nil, at: Milliseconds
   ) {
     self.from = from
     self.to = to
@@ -63,6 +65,7 @@ package struct LinkEvent: Hashable, Sendable {
     self.isToErased = isToErased
     self.reason = reason
     self.author = author
+    self.traceID = traceID
     self.onBehalfOf = onBehalfOf
     self.note = note
     self.at = at

@@ -169,6 +169,14 @@ package struct TracedStore: EntitlementStore {
     }
   }
 
+  package func refusedClaims(
+    of targets: [LinkTarget], by account: AccountID?, in scope: AppScope
+  ) async throws(StoreError) -> [RefusedClaim] {
+    try await traced("refusedClaims") { () throws(StoreError) in
+      try await base.refusedClaims(of: targets, by: account, in: scope)
+    }
+  }
+
   package func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
     async throws(StoreError) -> [UnlinkedChain]
   {

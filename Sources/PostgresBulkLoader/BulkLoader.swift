@@ -84,10 +84,13 @@ package struct BulkLoader: Sendable {
       """
       INSERT INTO headers (bytes)
       SELECT '\(String(decoding: customers.header, as: UTF8.self))'
-      WHERE NOT EXISTS (SELECT FROM headers);
-      SELECT min(id) FROM headers;
+      WHERE NOT EXISTS (SELECT FROM headers WHERE \(Self.isHeader));
+      SELECT min(id) FROM headers WHERE \(Self.isHeader);
       """)
   }
+
+  /// Authors of links are stored with the headers.
+  private static let isHeader = "NOT starts_with(encode(bytes, 'escape'), 'author')"
 
   /// The chunks that were loaded. Each is one transaction.
   private func loadedChunks() throws -> Set<Int> {
@@ -165,6 +168,8 @@ private final class Chunks: Sendable {
 struct EmptyLedgerReader: LedgerReading {
   func standingFact(_ fact: ScopedFact) -> StandingFact? { nil }
   func link(of target: ScopedTarget) -> LinkRow? { nil }
+  func events(of target: ScopedTarget) -> [LinkEvent] { [] }
+  func refusedClaim(_ key: RefusedClaim.Key) -> Milliseconds? { nil }
   func account(_ account: ScopedAccount) -> AccountRow? { nil }
   func token(_ token: ScopedToken) -> TokenRow? { nil }
   func hints(of chain: OriginalTransactionID, in scope: AppScope) -> [FactHintsRow] { [] }

@@ -2,8 +2,8 @@ import EntitlementStore
 import Glibc
 import Synchronization
 
-/// Cache of the database ids of JWS headers. Only a few signers are in use at a time, so the cache
-/// is bounded and simply emptied when it is full. Each write checks that its cached ids are still
+/// Cache of the database ids of JWS headers, and of authors of links, which are stored like headers
+/// (`LinkAuthor`). Only a few signers and callers are in use at a time, so the cache is bounded and simply emptied when it is full. Each write checks that its cached ids are still
 /// valid: see ``WriteTransaction``.
 final class HeaderCache: Sendable {
   private struct State {
@@ -120,6 +120,11 @@ struct HeaderIDs: Sendable {
   subscript(header: [UInt8]) -> Int64? {
     let header = HeaderKey(header)
     return entries.first { $0.header == header }?.id.id
+  }
+
+  /// Nil without an author.
+  subscript(author author: LinkAuthor?) -> Int64? {
+    author.flatMap { self[$0.encoded] }
   }
 
   var ids: [HeaderID] { entries.map(\.id) }

@@ -155,7 +155,9 @@ extension PostgresStore {
     _ = try await primary.write(
       [
         PostgresCommand(
-          ImportStatements.erase, [.int64s([scopeID]), .texts([account.rawValue])])
+          ImportStatements.erase, [.int64s([scopeID]), .texts([account.rawValue])]),
+        PostgresCommand(
+          WriteStatements.eraseRefusedClaims, [.int64s([scopeID]), .texts([account.rawValue])]),
       ], within: limits.writeTimeLimit)
   }
 

@@ -130,6 +130,9 @@ package final class PostgresStore: EntitlementStore {
       if let scope = notification.record.scope { wanted.insert(scope) }
       add(notification.signed)
     }
+    if let caller = submission.caller ?? submission.importedBy {
+      add(HeaderKey(LinkAuthor(caller).encoded))
+    }
     return try await write(
       LedgerKey.expected(by: submission), in: wanted, headers: headers, byteCount: byteCount
     ) { ledger in try ledger.commit(submission) }
@@ -155,7 +158,10 @@ package final class PostgresStore: EntitlementStore {
   }
 
   package func perform(_ request: LinkRequest) async throws(StoreError) -> LinkAnswer {
-    try await write(LedgerKey.expected(by: request), in: [request.scope]) { ledger in
+    try await write(
+      LedgerKey.expected(by: request), in: [request.scope],
+      headers: [HeaderKey(LinkAuthor(request.caller).encoded)]
+    ) { ledger in
       try ledger.perform(request)
     }
   }

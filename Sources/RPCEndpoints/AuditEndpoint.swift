@@ -4,6 +4,7 @@ package import EntitlementService
 package import EntitlementStore
 import NIOCore
 package import RPCServer
+import Traces
 package import Wire
 
 /// `entitle.v1.AuditService`: the audit trail.
@@ -72,7 +73,8 @@ extension RPCCall {
       case .user: .user
       }
     return AuditCaller(
-      peer: peer.place, name: identity.caller.name, proof: proof, tokenID: identity.tokenID ?? "")
+      peer: peer.place, name: identity.caller.name, proof: proof, tokenID: identity.tokenID ?? "",
+      traceID: CallTracer.currentIDs?.trace.bytes)
   }
 }
 

@@ -2,6 +2,7 @@ import EntitlementDomain
 package import EntitlementService
 import EntitlementStore
 package import RPCServer
+import Traces
 import Wire
 
 /// `entitle.v1.LinkService`: explicit links between accounts and purchases.
@@ -123,7 +124,7 @@ package struct LinkEndpoint: Sendable {
           of: request.accountID, in: request.scope,
           after: request.pageToken.map { AppAccountToken($0) }, limit: size)
         return try ListAccountTokensResponse(
-          tokens: tokens.map { AccountToken($0) },
+          tokens: tokens.filter { $0.token.ofCustomer != nil }.map { AccountToken($0) },
           nextPageToken: tokens.count < size ? nil : tokens.last?.token.rawValue
         ).encoded()
       }
@@ -193,8 +194,9 @@ extension LinkHistoryEntry {
     self.init(
       target: step.target, at: event.at, fromAccountID: event.from, toAccountID: event.to,
       isFromDeleted: event.isFromErased, isToDeleted: event.isToErased, reason: event.reason,
-      author: event.author, note: event.note,
-      onBehalfOf: event.onBehalfOf)
+      author: event.author?.name, note: event.note, onBehalfOf: event.onBehalfOf,
+      tokenID: event.author.flatMap { $0.tokenID.isEmpty ? nil : $0.tokenID },
+      traceID: event.traceID.flatMap { TraceID(bytes: $0)?.hexadecimal })
   }
 }
 

@@ -29,7 +29,8 @@ extension RPCAnswer {
       case .now(let payload):
         succeed(payload)
       case .later(let work):
-        perform(work, CallContext(deadline: call.instant, source: call.source))
+        perform(
+          work, CallContext(deadline: call.instant, source: call.source, caller: call.auditCaller))
       case .elsewhere:
         break
       }

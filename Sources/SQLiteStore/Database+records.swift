@@ -42,7 +42,7 @@ extension Database {
 
   private static func linkedTarget(_ target: LinkTarget, _ row: Row) throws -> LinkedTarget {
     LinkedTarget(
-      target: target, isUnsigned: row[1], isContested: try row.linkStanding(4) == .contested,
+      target: target, isUnsigned: row[1], isContested: try row.linkStanding(4).isContested,
       since: Milliseconds(row[2]),
       reason: try reason(row, at: 3))
   }
@@ -63,7 +63,7 @@ extension Database {
     let merged: [Int64] = try rows(.mergedAccounts, [account.id]).map { $0[0] }
     for id in [account.id] + merged {
       for row in try rows(.historyOfAccount, [id, id]) {
-        events[row[9]] = TargetLinkEvent(
+        events[row[10]] = TargetLinkEvent(
           target: try Self.target(row), event: try Self.linkEvent(row))
       }
     }
@@ -72,8 +72,8 @@ extension Database {
 
   /// - Parameter row: a row of ``StoreStatement/historyOfAccount``.
   private static func target(_ row: Row) throws -> LinkTarget {
-    if let chain: OriginalTransactionID = try row.packedIdentifier(10) { return .chain(chain) }
-    if let appTransaction: AppTransactionID = try row.packedIdentifier(11) {
+    if let chain: OriginalTransactionID = try row.packedIdentifier(11) { return .chain(chain) }
+    if let appTransaction: AppTransactionID = try row.packedIdentifier(12) {
       return .appTransaction(appTransaction)
     }
     throw StoreError(.corrupt, "a stored link event has no target")
@@ -83,7 +83,9 @@ extension Database {
   private static func linkEvent(_ row: Row) throws -> LinkEvent {
     LinkEvent(
       from: row.identifier(0), to: row.identifier(1), isFromErased: row[6], isToErased: row[7],
-      reason: try reason(row, at: 2), author: row[4],
+      reason: try reason(row, at: 2),
+      author: row.hasNull(atIndex: 4) ? nil : try LinkAuthor(encoded: row.bytes(4)),
+      traceID: row.hasNull(atIndex: 9) ? nil : try row.bytes(9),
       onBehalfOf: row[8], note: row[5], at: Milliseconds(row[3]))
   }
 

@@ -76,9 +76,12 @@ struct SQLiteChangesWriter {
       let stored = try self.account(account)
       try database.run(.eraseFormerAccount, [stored.id])
       try database.run(.eraseLatterAccount, [stored.id])
+      try database.run(.eraseRefusedClaims, [scopes.interned(account.scope), account.id.stored])
       try database.run(.eraseImportRows, [scopes.interned(account.scope), account.id.stored])
     }
     for event in changes.linkEvents { try write(event) }
+    for claim in changes.refusedClaims.values { try database.write(claim, scopes) }
+    try database.trimRefusedClaims(changes.refusedClaims.values, scopes)
     for (position, change) in changes.changes.enumerated() {
       try write(change, sequence: numbering.sequence(position + 1))
     }
@@ -300,8 +303,9 @@ extension SQLiteChangesWriter {
       [
         chainRowID, scopes.interned(scope), appTransaction?.packed,
         accountRowID(event.from, in: scope), accountRowID(event.to, in: scope),
-        event.reason.storedNumber, event.at.rawValue, event.author?.stored, event.note?.stored,
-        event.isFromErased, event.isToErased, event.onBehalfOf?.stored,
+        event.reason.storedNumber, event.at.rawValue,
+        event.author.map { try database.internedHeaderID($0.encoded) }, event.note?.stored,
+        event.isFromErased, event.isToErased, event.onBehalfOf?.stored, event.traceID?.stored,
       ])
   }
 

@@ -59,7 +59,8 @@ struct SQLiteCustomerReader {
     case .appTransaction(let id):
       return try find(id, scopeID: scopeID)
     case .appAccountToken(let token):
-      return try find(token, scopeID: scopeID)
+      // The token that stands for none finds nobody (R43).
+      return try token.ofCustomer.map { try find($0, scopeID: scopeID) } ?? .notFound
     }
   }
 

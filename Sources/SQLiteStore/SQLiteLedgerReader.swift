@@ -55,6 +55,19 @@ struct SQLiteLedgerReader: LedgerReading {
     }
   }
 
+  func events(of target: ScopedTarget) throws -> [LinkEvent] {
+    guard let scopeID = try scopes.find(target.scope) else { return [] }
+    return try database.linkHistory(of: target.target, scopeID: scopeID)
+      .suffix(ClaimHistory.eventLimit)
+  }
+
+  func refusedClaim(_ key: RefusedClaim.Key) throws -> Milliseconds? {
+    guard let scopeID = try scopes.find(key.target.scope) else { return nil }
+    return try database.row(
+      .refusedClaim, key.target.target.refusalArguments(scopeID) + [key.claimer.stored]
+    ).map { Milliseconds($0[0]) }
+  }
+
   func account(_ account: ScopedAccount) throws -> AccountRow? {
     guard let scopeID = try scopes.find(account.scope),
       let stored = try database.account(account.id, scopeID: scopeID)

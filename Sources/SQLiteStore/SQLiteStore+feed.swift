@@ -65,6 +65,7 @@ extension SQLiteStore {
   {
     let limit = max(0, limit)
     return try await write { database in
+      try database.deleteOldRefusedClaims(at: now)
       var trimmed = try database.rows(.oldestChanges, [database.trimmedThrough(), limit])
         .prefix { $0[1] < moment.rawValue || $0[1] > now.rawValue }
       // Changes at the end with a time later than `now` were written by a clock that was ahead.

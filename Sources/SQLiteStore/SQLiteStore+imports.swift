@@ -114,6 +114,7 @@ extension SQLiteStore {
     try await write { database in
       guard let scopeID = try database.scopeID(scope) else { return }
       try database.run(.eraseImportRows, [scopeID, account.stored])
+      try database.run(.eraseRefusedClaims, [scopeID, account.stored])
     }
   }
 

@@ -184,6 +184,15 @@ extension SQLiteStore {
     }
   }
 
+  package func refusedClaims(
+    of targets: [LinkTarget], by account: AccountID?, in scope: AppScope
+  ) async throws(StoreError) -> [RefusedClaim] {
+    try await read { database in
+      guard let scopeID = try database.scopeID(scope) else { return [] }
+      return try database.refusedClaims(of: targets, by: account, in: scope, scopeID: scopeID)
+    }
+  }
+
   package func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
     async throws(StoreError) -> [UnlinkedChain]
   {

@@ -137,15 +137,25 @@ extension Schema {
       -- `LinkReason.storedNumber`.
       reason INTEGER NOT NULL,
       at INTEGER NOT NULL,
-      -- Who asked for it and why, in their words; NULL when a submission brought it about.
-      author TEXT,
+      -- Who caused it (`LinkAuthor`); NULL where that is not known.
+      author INTEGER REFERENCES headers (id),
+      -- Why it was asked for, in the caller's words; NULL when a submission brought it about.
       note TEXT,
       -- 1: the account was deleted since, and its name with it.
       is_from_erased INTEGER NOT NULL CHECK (is_from_erased = 0 OR from_account IS NULL),
       is_to_erased INTEGER NOT NULL CHECK (is_to_erased = 0 OR to_account IS NULL),
       on_behalf_of TEXT,
+      -- The id of the trace of the call that caused it; NULL if it was not traced.
+      trace BLOB,
       CHECK ((chain_id IS NULL) <> (app_transaction_id IS NULL))
     ) STRICT;
+    -- The authors, each once, as `LinkAuthor` encodes them.
+    INSERT INTO headers (bytes)
+      SELECT DISTINCT CAST('author' || char(10) || author AS BLOB)
+      FROM link_history
+      WHERE author IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM headers
+        WHERE bytes = CAST('author' || char(10) || link_history.author AS BLOB));
     -- Another reason, which no program stored, stays an error of those who read it.
     INSERT INTO packed_history
       SELECT id, chain_id, scope_id, packed_app_transaction_id(app_transaction_id), from_account,
@@ -154,7 +164,10 @@ extension Schema {
           WHEN 'appTransaction' THEN 3 WHEN 'previousChain' THEN 4 WHEN 'imported' THEN 5
           WHEN 'merged' THEN 6 WHEN 'assigned' THEN 7 WHEN 'unassigned' THEN 8
           WHEN 'transferred' THEN 9 WHEN 'deleted' THEN 10 ELSE -1 END,
-        at, author, note, is_from_erased, is_to_erased, on_behalf_of
+        at,
+        (SELECT headers.id FROM headers
+          WHERE bytes = CAST('author' || char(10) || author AS BLOB)),
+        note, is_from_erased, is_to_erased, on_behalf_of, NULL
       FROM link_history ORDER BY id;
     DROP TABLE link_history;
     ALTER TABLE packed_history RENAME TO link_history;
@@ -165,6 +178,25 @@ extension Schema {
     CREATE INDEX link_history_by_former ON link_history (from_account)
       WHERE from_account IS NOT NULL;
     CREATE INDEX link_history_by_latter ON link_history (to_account) WHERE to_account IS NOT NULL;
+
+    -- The last refused claim of each account on each chain or app transaction.
+    CREATE TABLE refused_claims (
+      scope_id INTEGER NOT NULL REFERENCES scopes (id),
+      is_chain INTEGER NOT NULL,
+      identifier BLOB NOT NULL,
+      -- The account need not be known.
+      claimer TEXT NOT NULL,
+      at INTEGER NOT NULL,
+      -- A `LinkAuthor`.
+      author INTEGER REFERENCES headers (id),
+      trace BLOB,
+      PRIMARY KEY (scope_id, is_chain, identifier, claimer)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX refused_claims_by_target
+      ON refused_claims (scope_id, is_chain, identifier, at, claimer);
+    CREATE INDEX refused_claims_by_claimer
+      ON refused_claims (scope_id, claimer, at, is_chain, identifier);
+    CREATE INDEX refused_claims_by_moment ON refused_claims (at);
 
     UPDATE documents SET digest = substr(digest, 1, 16);
     UPDATE notifications SET digest = substr(digest, 1, 16);

@@ -269,7 +269,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
       AND substr(facts.app_transaction_id, -5) = substr(?, -5)
       AND +facts.app_transaction_id = ? AND facts.app_transaction_id IS NOT NULL
       AND facts.authority > 0 AND chains.account IS NOT NULL AND chains.is_link_unsigned = 0
-      AND chains.standing <> 2
+      AND chains.standing NOT IN (2, 4)
     """
   case unlinkedChainsByToken = """
     SELECT DISTINCT chains.original_transaction_id
@@ -377,9 +377,10 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case appTransactionsOfAccount = """
     SELECT app_transaction_id FROM app_transactions WHERE account = ? ORDER BY app_transaction_id
     """
-  // 2 is LinkStanding.contested.
+  // 2 is LinkStanding.contested, 4 .disputed.
   case accountOfAppTransaction = """
-    SELECT account, standing = 2 FROM app_transactions WHERE scope_id = ? AND app_transaction_id = ?
+    SELECT account, standing IN (2, 4) FROM app_transactions
+    WHERE scope_id = ? AND app_transaction_id = ?
     """
   case linkOfAppTransaction = """
     SELECT accounts.account_id, app_transactions.is_link_unsigned, app_transactions.is_detached,
@@ -431,26 +432,65 @@ package enum StoreStatement: String, CaseIterable, Sendable {
   case insertLinkEvent = """
     INSERT INTO link_history
       (chain_id, scope_id, app_transaction_id, from_account, to_account, reason, at, author, note,
-       is_from_erased, is_to_erased, on_behalf_of)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       is_from_erased, is_to_erased, on_behalf_of, trace)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+  case refusedClaim = """
+    SELECT at FROM refused_claims
+    WHERE scope_id = ? AND is_chain = ? AND identifier = ? AND claimer = ?
+    """
+  case setRefusedClaim = """
+    INSERT OR REPLACE INTO refused_claims
+      (scope_id, is_chain, identifier, claimer, at, author, trace)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    """
+  // The 21st and all before it.
+  case trimRefusedClaimsOfTarget = """
+    DELETE FROM refused_claims INDEXED BY refused_claims_by_target
+    WHERE scope_id = ? AND is_chain = ? AND identifier = ? AND (at, claimer) <= (
+      SELECT at, claimer FROM refused_claims INDEXED BY refused_claims_by_target
+      WHERE scope_id = ? AND is_chain = ? AND identifier = ?
+      ORDER BY at DESC, claimer DESC LIMIT 1 OFFSET ?)
+    """
+  case trimRefusedClaimsOfClaimer = """
+    DELETE FROM refused_claims INDEXED BY refused_claims_by_claimer
+    WHERE scope_id = ? AND claimer = ? AND (at, is_chain, identifier) <= (
+      SELECT at, is_chain, identifier FROM refused_claims INDEXED BY refused_claims_by_claimer
+      WHERE scope_id = ? AND claimer = ?
+      ORDER BY at DESC, is_chain DESC, identifier DESC LIMIT 1 OFFSET ?)
+    """
+  case deleteOldRefusedClaims = "DELETE FROM refused_claims WHERE at < ?"
+  case eraseRefusedClaims = "DELETE FROM refused_claims WHERE scope_id = ? AND claimer = ?"
+  case refusedClaimsOfTarget = """
+    SELECT is_chain, identifier, claimer, at, headers.bytes, trace
+    FROM refused_claims LEFT JOIN headers ON headers.id = refused_claims.author
+    WHERE scope_id = ? AND is_chain = ? AND identifier = ?
+    """
+  case refusedClaimsOfClaimer = """
+    SELECT is_chain, identifier, claimer, at, headers.bytes, trace
+    FROM refused_claims INDEXED BY refused_claims_by_claimer
+      LEFT JOIN headers ON headers.id = refused_claims.author
+    WHERE scope_id = ? AND claimer = ?
     """
   case historyOfChain = """
     SELECT former.account_id, latter.account_id, link_history.reason, link_history.at,
-      link_history.author, link_history.note, link_history.is_from_erased,
-      link_history.is_to_erased, link_history.on_behalf_of
+      authors.bytes, link_history.note, link_history.is_from_erased,
+      link_history.is_to_erased, link_history.on_behalf_of, link_history.trace
     FROM chains CROSS JOIN link_history ON link_history.chain_id = chains.id
       LEFT JOIN accounts AS former ON former.id = link_history.from_account
       LEFT JOIN accounts AS latter ON latter.id = link_history.to_account
+      LEFT JOIN headers AS authors ON authors.id = link_history.author
     WHERE chains.scope_id = ? AND chains.original_transaction_id = ?
     ORDER BY link_history.id
     """
   case historyOfAppTransaction = """
     SELECT former.account_id, latter.account_id, link_history.reason, link_history.at,
-      link_history.author, link_history.note, link_history.is_from_erased,
-      link_history.is_to_erased, link_history.on_behalf_of
+      authors.bytes, link_history.note, link_history.is_from_erased,
+      link_history.is_to_erased, link_history.on_behalf_of, link_history.trace
     FROM link_history
       LEFT JOIN accounts AS former ON former.id = link_history.from_account
       LEFT JOIN accounts AS latter ON latter.id = link_history.to_account
+      LEFT JOIN headers AS authors ON authors.id = link_history.author
     WHERE link_history.scope_id = ?
       AND substr(link_history.app_transaction_id, -5) = substr(?, -5)
       AND +link_history.app_transaction_id = ? AND link_history.app_transaction_id IS NOT NULL
@@ -458,13 +498,14 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     """
   case historyOfAccount = """
     SELECT former.account_id, latter.account_id, link_history.reason, link_history.at,
-      link_history.author, link_history.note, link_history.is_from_erased,
-      link_history.is_to_erased, link_history.on_behalf_of, link_history.id,
+      authors.bytes, link_history.note, link_history.is_from_erased,
+      link_history.is_to_erased, link_history.on_behalf_of, link_history.trace, link_history.id,
       chains.original_transaction_id, link_history.app_transaction_id
     FROM link_history
       LEFT JOIN chains ON chains.id = link_history.chain_id
       LEFT JOIN accounts AS former ON former.id = link_history.from_account
       LEFT JOIN accounts AS latter ON latter.id = link_history.to_account
+      LEFT JOIN headers AS authors ON authors.id = link_history.author
     WHERE link_history.id IN (
       SELECT id FROM link_history WHERE from_account = ?
       UNION SELECT id FROM link_history WHERE to_account = ?)

@@ -73,6 +73,9 @@ extension LinkReason {
     case .unassigned: 8
     case .transferred: 9
     case .deleted: 10
+    case .yielded: 11
+    case .settled: 12
+    case .refused: 13
     }
   }
 

@@ -13,7 +13,8 @@ extension MetricTable {
       "entitle_submission_links",
       "The same payloads: UNLINKED, UNCHANGED, LINKED, TRANSFERRED; ALREADY_LINKED is a claim that the app's "
         + "policy refused, CLAIM_LIMITED a claim of an account that has reached its limit of claims in a "
-        + "day, ACCOUNT_FULL a purchase whose account has as many chains as it may have.",
+        + "day, RECLAIMED a claim by an account that had lost the purchase to another claim, DISPUTED a claim "
+        + "of a purchase that claims have moved as often as they may, ACCOUNT_FULL a purchase whose account has as many chains as it may have.",
       "submissions.links.OUTCOME"),
     .counter("entitle_receipts", "Verified receipts, new or known.", "receipts.accepted"),
     .counter(

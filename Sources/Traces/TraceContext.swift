@@ -17,6 +17,20 @@ package struct TraceID: Hashable, Sendable {
     }
   }
 
+  /// - Parameter bytes: 16, as ``bytes``; nil for another number of them.
+  package init?(bytes: [UInt8]) {
+    guard bytes.count == 16 else { return nil }
+    func number(_ half: ArraySlice<UInt8>) -> UInt64 { half.reduce(0) { $0 << 8 | UInt64($1) } }
+    self.init(high: number(bytes.prefix(8)), low: number(bytes.suffix(8)))
+  }
+
+  /// In the order of ``hexadecimal``.
+  package var bytes: [UInt8] {
+    [high, low].flatMap { half in
+      stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: half >> UInt64($0)) }
+    }
+  }
+
   /// 32 digits in lower case.
   package var hexadecimal: String { Hexadecimal.text(high) + Hexadecimal.text(low) }
 }

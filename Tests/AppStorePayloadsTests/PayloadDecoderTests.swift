@@ -113,9 +113,10 @@ struct PayloadDecoderTests {
     #""3b9d5f10-7c2e-4d84-b6a1-0e5f7a9c3d8""#, #""3b9d5f107c2e4d84b6a10e5f7a9c3d8f""#,
     #""3b9d5f10-7c2e-4d84-b6a1-0e5f7a9c3d8g""#, #""3b9d5f10-7c2e-4d84-b6a1_0e5f7a9c3d8f""#,
     #""""#, #""customer-42""#, "null",
-    #""-07262da-1ac8-4e0a-a399-0e5f7a9c3d8f""#,
+    #""-07262da-1ac8-4e0a-a399-0e5f7a9c3d8f""#, #""00000000-0000-0000-0000-000000000000""#,
   ])
-  func `R43: a token that is no UUID counts as absent`(token: String) throws {
+  func `R43: a token that is no UUID counts as absent, as does that of zeros`(token: String) throws
+  {
     #expect(
       try transaction(Payload.transaction().with("appAccountToken", token)).appAccountToken == nil)
   }

@@ -104,6 +104,18 @@ struct CatalogPolicyTests {
     }
   }
 
+  @Test(
+    "R93: an app sets how often claims may move a purchase; the default is 6",
+    arguments: [
+      ("", 6), ("\n    claims_per_purchase: 1", 1), ("\n    claims_per_purchase: 50", 50),
+    ])
+  func claimsPerPurchase(field: String, claims: Int) throws {
+    let text = Self.valid.replacing("link_policy: keep", with: "link_policy: keep\(field)")
+    let catalog = try CatalogFile.parse(text).catalog
+    let scope = AppScope(bundleID: "com.example.notes", environment: .sandbox)
+    #expect(catalog.claimsPerPurchase(in: scope) == claims)
+  }
+
   @Test("R44: an app sets its claims per day and its anonymous prefix; the default is 20 claims")
   func claims() throws {
     let prefix = String(repeating: "é", count: 32)
@@ -171,6 +183,14 @@ struct CatalogPolicyTests {
       "an integer from 1 to 1000000 is expected"
     ),
     (
+      "link_policy: keep", "claims_per_purchase: 0", 11, 26, "apps[1].claims_per_purchase",
+      "an integer from 1 to 50 is expected"
+    ),
+    (
+      "link_policy: keep", "claims_per_purchase: 51", 11, 26, "apps[1].claims_per_purchase",
+      "an integer from 1 to 50 is expected"
+    ),
+    (
       "link_policy: keep", "chains_per_account: 0", 11, 25, "apps[1].chains_per_account",
       "an integer from 1 to 100000 is expected"
     ),
@@ -213,8 +233,8 @@ struct CatalogPolicyTests {
     (
       "link_policy: keep", "archive: accept", 11, 5, "apps[1].archive",
       "unknown field; allowed: bundle_id, app_apple_id, environments, link_policy, "
-        + "claims_per_day, chains_per_account, anonymous_prefix, archived_responses, learned_hints, "
-        + "account_token_namespace"
+        + "claims_per_day, claims_per_purchase, chains_per_account, anonymous_prefix, archived_responses, "
+        + "learned_hints, account_token_namespace"
     ),
     (
       "Sandbox: transfer_if", "Moon: transfer_if", 8, 7, "apps[0].link_policy.Moon", "allowed: Prod"

@@ -24,7 +24,8 @@ struct LinkDecisionTests {
     let decision = LinkDecision.decide(
       existing: row.existing, named: row.named, byToken: row.token, byAppTransaction: row.app,
       byPreviousChain: row.previous, isNamedUnsigned: false, policy: .transfer,
-      isWithinLimit: { true }, hasRoom: { _ in true }, confersNow: { true })
+      course: { .open(isReturn: false) }, isWithinLimit: { true }, hasRoom: { _ in true },
+      confersNow: { true })
     #expect(decision.accountID == row.account)
     #expect(decision.reason == row.reason)
     #expect(!decision.isClaimRefused)
@@ -65,7 +66,8 @@ struct LinkDecisionTests {
     for claim in Self.claims {
       let decision = LinkDecision.decide(
         existing: "owner", named: nil, byToken: "t", byAppTransaction: "a", byPreviousChain: "p",
-        isNamedUnsigned: false, policy: claim.policy, isWithinLimit: { false },
+        isNamedUnsigned: false, policy: claim.policy, course: { .open(isReturn: false) },
+        isWithinLimit: { false },
         hasRoom: { _ in true }, confersNow: { claim.confersNow })
       #expect(decision.accountID == "owner")
       #expect(decision.reason == nil)
@@ -102,7 +104,7 @@ struct LinkDecisionTests {
     for claim in Self.claims {
       let decision = decide(existing: "owner", named: "claimer", claim, standing: .hinted)
       #expect(decision.accountID == "claimer")
-      #expect(decision.reason == .claimed)
+      #expect(decision.reason == .yielded)
       #expect(decision.isClaimGranted)
       let unsigned = decide(
         existing: "owner", named: "claimer", claim, isNamedUnsigned: true, standing: .hinted)
@@ -119,6 +121,37 @@ struct LinkDecisionTests {
       #expect(decision.accountID == "owner")
       #expect(decision.refusal == .policy)
     }
+  }
+
+  @Test("R93: a purchase that claims moved too often goes to the account that has it by proof")
+  func settled() {
+    func decide(
+      _ course: LinkDecision.Course, standing: LinkStanding = .contested, hasRoom: Bool = true
+    ) -> LinkDecision {
+      LinkDecision.decide(
+        existing: "owner", named: "claimer", byToken: nil, byAppTransaction: nil,
+        byPreviousChain: nil, standing: standing, isNamedUnsigned: false, policy: .transfer,
+        course: { course }, isWithinLimit: { false }, hasRoom: { _ in hasRoom },
+        confersNow: { true })
+    }
+    let returned = decide(.open(isReturn: true))
+    #expect(returned.reason == .claimed && returned.isReturn && !returned.isSettled)
+    #expect(decide(.open(isReturn: false)).refusal == .limit)
+    let kept = decide(.settled("owner"))
+    #expect(kept.accountID == "owner" && kept.reason == nil)
+    #expect(kept.refusal == .disputed && kept.isSettled)
+    let taken = decide(.settled("claimer"))
+    #expect(taken.accountID == "claimer" && taken.reason == .settled)
+    #expect(taken.isClaimGranted && taken.isReturn && taken.isSettled)
+    let other = decide(.settled("earlier"))
+    #expect(other.accountID == "earlier" && other.reason == .settled)
+    #expect(other.refusal == .disputed && !other.isClaimGranted)
+    let full = decide(.settled("earlier"), hasRoom: false)
+    #expect(full.accountID == "owner" && full.refusal == .disputed && full.isSettled)
+    let disputed = decide(.open(isReturn: true), standing: .disputed)
+    #expect(disputed.refusal == .disputed && !disputed.isSettled)
+    // Nobody claimed what only a learned hint linked.
+    #expect(decide(.settled("owner"), standing: .hinted).refusal == .limit)
   }
 
   @Test("R44: at the limit, claims of linked chains are refused and unlinked chains are linked")
@@ -153,7 +186,7 @@ struct LinkDecisionTests {
       _ = LinkDecision.decide(
         existing: existing, named: named, byToken: nil, byAppTransaction: nil,
         byPreviousChain: nil, standing: standing, isNamedUnsigned: isUnsigned, policy: policy,
-        isWithinLimit: { answer("limit", true) },
+        course: { .open(isReturn: false) }, isWithinLimit: { answer("limit", true) },
         hasRoom: { answer("room of \($0)", true) },
         confersNow: { answer("confers", true) })
       return asked
@@ -188,7 +221,8 @@ struct LinkDecisionTests {
       let decision = LinkDecision.decide(
         existing: row.existing, named: row.named, byToken: "t", byAppTransaction: "a",
         byPreviousChain: "p", isNamedUnsigned: false, policy: .transfer,
-        isWithinLimit: { true }, hasRoom: { $0 != row.full }, confersNow: { true })
+        course: { .open(isReturn: false) }, isWithinLimit: { true }, hasRoom: { $0 != row.full },
+        confersNow: { true })
       #expect(decision.accountID == row.account)
       #expect(decision.refusal == (row.isRefused ? .accountFull(row.full) : nil))
     }
@@ -201,7 +235,8 @@ struct LinkDecisionTests {
       try LinkDecision.decide(
         existing: "owner", named: "claimer", byToken: nil, byAppTransaction: nil,
         byPreviousChain: nil, isNamedUnsigned: false, policy: .transferIfInactive,
-        isWithinLimit: { true }, hasRoom: { _ in true }, confersNow: { throw Unavailable() })
+        course: { .open(isReturn: false) }, isWithinLimit: { true }, hasRoom: { _ in true },
+        confersNow: { throw Unavailable() })
     }
   }
 
@@ -212,7 +247,8 @@ struct LinkDecisionTests {
     LinkDecision.decide(
       existing: existing, named: named, byToken: nil, byAppTransaction: nil, byPreviousChain: nil,
       standing: standing, isFixed: isFixed, isNamedUnsigned: isNamedUnsigned,
-      policy: claim.policy, isWithinLimit: { isWithinLimit }, hasRoom: { _ in true },
+      policy: claim.policy, course: { .open(isReturn: false) }, isWithinLimit: { isWithinLimit },
+      hasRoom: { _ in true },
       confersNow: { claim.confersNow })
   }
 }

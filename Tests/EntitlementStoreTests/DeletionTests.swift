@@ -49,7 +49,8 @@ struct DeletionTests {
       model.history(of: .chain("2")) == [
         LinkEvent(from: nil, to: nil, isToErased: true, reason: .named, at: Sample.now),
         LinkEvent(
-          from: nil, to: nil, isFromErased: true, reason: .deleted, author: "operator",
+          from: nil, to: nil, isFromErased: true, reason: .deleted,
+          author: LinkAuthor(Sample.caller),
           note: "ticket 7", at: Sample.now),
       ])
   }

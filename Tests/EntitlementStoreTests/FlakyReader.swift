@@ -26,6 +26,14 @@ final class FlakyReader: LedgerReading {
 
   func link(of target: ScopedTarget) throws -> LinkRow? { try attempt(model.link(of: target)) }
 
+  func events(of target: ScopedTarget) throws -> [LinkEvent] {
+    try attempt(model.events(of: target))
+  }
+
+  func refusedClaim(_ key: RefusedClaim.Key) throws -> Milliseconds? {
+    try attempt(model.refusedClaim(key))
+  }
+
   func account(_ account: ScopedAccount) throws -> AccountRow? {
     try attempt(model.account(account))
   }

@@ -8,7 +8,8 @@ struct LinkRequestTests {
     _ from: AccountID?, _ to: AccountID?, _ reason: LinkReason, isFromErased: Bool = false
   ) -> LinkEvent {
     LinkEvent(
-      from: from, to: to, isFromErased: isFromErased, reason: reason, author: "operator",
+      from: from, to: to, isFromErased: isFromErased, reason: reason,
+      author: LinkAuthor(Sample.caller),
       note: "ticket 7", at: Sample.now)
   }
 

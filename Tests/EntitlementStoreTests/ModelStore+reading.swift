@@ -13,6 +13,12 @@ extension ModelStore: LedgerReading {
 
   func link(of target: ScopedTarget) -> LinkRow? { links[target] }
 
+  func events(of target: ScopedTarget) -> [LinkEvent] {
+    (history[target] ?? []).suffix(ClaimHistory.eventLimit)
+  }
+
+  func refusedClaim(_ key: RefusedClaim.Key) -> Milliseconds? { refusedClaims[key]?.at }
+
   func account(_ account: ScopedAccount) -> AccountRow? { accounts[account] }
 
   func token(_ token: ScopedToken) -> TokenRow? { tokens[token] }

@@ -31,6 +31,7 @@ struct ModelStore {
   private(set) var consumption: [ConsumptionKey: ConsumptionRecord] = [:]
   private(set) var consents: [ScopedAccount: ConsumptionConsent] = [:]
   private(set) var history: [ScopedTarget: [LinkEvent]] = [:]
+  private(set) var refusedClaims: [RefusedClaim.Key: RefusedClaim] = [:]
   private(set) var feed: [Change] = []
 
   var feedEnd: Int64 { feed.last?.sequence ?? 0 }
@@ -63,6 +64,7 @@ struct ModelStore {
     for (account, consent) in changes.consents { consents[account] = consent }
     erase(changes.erasedAccounts)
     for write in changes.linkEvents { history[write.target, default: []].append(write.event) }
+    refusedClaims.merge(changes.refusedClaims) { $1 }
     for (index, write) in changes.changes.enumerated() {
       feed.append(
         Change(
@@ -117,6 +119,9 @@ struct ModelStore {
   }
 
   private mutating func erase(_ accounts: Set<ScopedAccount>) {
+    refusedClaims = refusedClaims.filter {
+      !accounts.contains(ScopedAccount($0.key.target.scope, $0.key.claimer))
+    }
     for account in accounts {
       for target in history.keys where target.scope == account.scope {
         history[target] = history[target]?.map { event in

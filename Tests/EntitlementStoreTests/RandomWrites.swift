@@ -87,7 +87,8 @@ struct RandomWrites {
     var submission = ModelSubmission(
       facts: (0..<number(0..<4)).map { _ in fact(in: scope) }, receivedAt: clock,
       catalog: Sample.catalog(
-        LinkPolicy.allCases[number(0..<LinkPolicy.allCases.count)], claimsPerDay: number(1..<4)))
+        LinkPolicy.allCases[number(0..<LinkPolicy.allCases.count)], claimsPerDay: number(1..<4),
+        claimsPerPurchase: number(1..<5)))
     if !isLucky(oneIn: 3) { submission.accountID = accountID }
     if isLucky(oneIn: 5) { submission.anonymousAccountID = accountID }
     if isLucky(oneIn: 4) {

@@ -51,6 +51,16 @@ struct ReadAheadReader: LedgerReading {
     return model.link(of: target)
   }
 
+  func events(of target: ScopedTarget) throws -> [LinkEvent] {
+    try need(.events(target))
+    return model.events(of: target)
+  }
+
+  func refusedClaim(_ key: RefusedClaim.Key) throws -> Milliseconds? {
+    try need(.refusedClaim(key))
+    return model.refusedClaim(key)
+  }
+
   func account(_ account: ScopedAccount) throws -> AccountRow? {
     try need(.account(account))
     return model.account(account)

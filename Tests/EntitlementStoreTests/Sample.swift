@@ -11,12 +11,13 @@ enum Sample {
   static let caller = AuditCaller(peer: "unix", name: "operator")
 
   static func catalog(
-    _ policy: LinkPolicy, claimsPerDay: Int = CatalogApp.defaultClaimsPerDay
+    _ policy: LinkPolicy, claimsPerDay: Int = CatalogApp.defaultClaimsPerDay,
+    claimsPerPurchase: Int = .max
   ) -> Catalog {
     Catalog(apps: [
       CatalogApp(
         bundleID: scope.bundleID, linkPolicies: [.production: policy, .sandbox: policy],
-        claimsPerDay: claimsPerDay)
+        claimsPerDay: claimsPerDay, claimsPerPurchase: claimsPerPurchase)
     ])
   }
 

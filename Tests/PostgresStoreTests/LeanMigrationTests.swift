@@ -62,7 +62,10 @@ struct LeanMigrationTests {
       FROM tokens;
     CREATE TABLE former_link_events AS
       SELECT scope, unpacked_target(target) COLLATE "C" AS target, position, at, from_account,
-        to_account, is_from_erased, is_to_erased, reason, author, note, on_behalf_of
+        to_account, is_from_erased, is_to_erased, reason,
+        -- After the word `author`: with the token, so that nothing is lost.
+        (SELECT substr(convert_from(bytes, 'UTF8'), 8) FROM headers WHERE id = author)
+          COLLATE "C" AS author, note, on_behalf_of
       FROM link_events
       UNION ALL
       SELECT scope, unpacked_target(target), event_position, changed_at, NULL, account, false, false,
@@ -92,6 +95,7 @@ struct LeanMigrationTests {
     END
     $$;
     DROP FUNCTION unpacked_target(bytea), unpacked(bytea), whole(bytea);
+    DROP TABLE refused_claims;
     DELETE FROM schema_migrations WHERE number = 13;
 
     """#

@@ -73,6 +73,39 @@ struct LinkEndpointTests {
     }
   }
 
+  @Test(
+    "A submission is the author of what it links and claims, and a refused claim is told (R46, R91)"
+  )
+  func submissions() async throws {
+    try await ServiceBench.run { bench async throws in
+      let facts = try bench.signed(.nonConsumable, seed: 1).flatMap(\.facts)
+      var chain: OriginalTransactionID?
+      for account: AccountID in ["anna", "bert"] {
+        let answer = try await bench.client.submitSignedTransactions(
+          SubmitSignedTransactionsRequest(signedPayloads: facts, accountID: account))
+        chain = answer.results.compactMap(\.originalTransactionID).first
+      }
+      let target = LinkTarget.chain(try #require(chain))
+      let history = try await bench.client.linkHistory(
+        GetLinkHistoryRequest(scope: Self.scope, subject: .target(target)))
+      #expect(history.events.map(\.reason) == [.named, .claimed])
+      #expect(history.events.map(\.author) == ["local", "local"])
+      for number in 1...9 {
+        _ = try await bench.client.submitSignedTransactions(
+          SubmitSignedTransactionsRequest(
+            signedPayloads: facts, accountID: AccountID("thief-\(number)")))
+      }
+      for subject: GetLinkHistoryRequest.Subject in [.target(target), .account("thief-9")] {
+        let last = try await bench.client.linkHistory(
+          GetLinkHistoryRequest(scope: Self.scope, subject: subject)
+        ).events.last { $0.target == target }
+        #expect(last?.reason == .refused)
+        #expect(last?.toAccountID == "thief-9")
+        #expect(last?.author == "local")
+      }
+    }
+  }
+
   @Test("A token is bound and listed, and its waiting purchase is linked (R71)")
   func tokens() async throws {
     try await ServiceBench.run { bench async throws in
@@ -102,6 +135,14 @@ struct LinkEndpointTests {
       await #expect(throws: RPCClientError.self) {
         try await bench.client.bindAccountToken(bind("no token", "anna"))
       }
+      // Apps send it when they set none (R43). What was stored of it can be forgotten.
+      let zeros: AppAccountToken = "00000000-0000-0000-0000-000000000000"
+      let refused = await #expect(throws: RPCClientError.self) {
+        try await bench.client.bindAccountToken(bind(zeros, "anna"))
+      }
+      #expect(refused?.code == .status(.invalidArgument))
+      #expect(refused?.fieldViolations.map(\.field) == ["app_account_token"])
+      #expect(try await bench.client.bindAccountToken(bind(zeros, nil)).isChanged == false)
     }
   }
 

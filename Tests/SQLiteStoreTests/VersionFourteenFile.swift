@@ -38,6 +38,9 @@ enum VersionFourteenFile {
           return switch column {
           case "reason": "text_of_reason(reason)"
           case "digest": "whole_digest(digest)"
+          // After the word `author`: with the token, so that nothing is lost.
+          case "author" where table == "link_history":
+            "(SELECT substr(CAST(bytes AS TEXT), 8) FROM headers WHERE headers.id = author)"
           default: column
           }
         }
@@ -52,7 +55,7 @@ enum VersionFourteenFile {
       for table in tablesWithDigests {
         try database.execute(sql: "UPDATE \(table) SET digest = whole_digest(digest)")
       }
-      try database.execute(sql: "PRAGMA user_version = 14")
+      try database.execute(sql: "DROP TABLE refused_claims; PRAGMA user_version = 14")
     }
     try queue.close()
   }

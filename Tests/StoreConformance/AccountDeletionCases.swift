@@ -65,7 +65,8 @@ extension StoreConformanceSuite {
           LinkEvent(
             from: nil, to: nil, isFromErased: true, isToErased: true, reason: .merged, at: 6_000),
           LinkEvent(
-            from: nil, to: nil, isFromErased: true, reason: .deleted, author: "otto",
+            from: nil, to: nil, isFromErased: true, reason: .deleted,
+            author: LinkAuthor(sampleCaller("otto")),
             onBehalfOf: "ada",
             note: "a ticket", at: 9_000),
         ])

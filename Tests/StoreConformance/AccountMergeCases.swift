@@ -24,7 +24,8 @@ extension StoreConformanceSuite {
         try expectEqual(
           try await store.history(of: target).last,
           LinkEvent(
-            from: "alice", to: "bob", reason: .merged, author: "otto", onBehalfOf: "ada",
+            from: "alice", to: "bob", reason: .merged, author: LinkAuthor(sampleCaller("otto")),
+            onBehalfOf: "ada",
             note: "a ticket", at: 9_000))
       }
       let last = try await store.feed().suffix(2)

@@ -97,7 +97,7 @@ extension StoreConformanceSuite {
       let bob = try await store.linkHistory(of: AccountID("bob"), in: readerScope)
       try expectEqual(bob.map(\.target), [.chain("2"), .chain("1"), .chain("1")])
       try expectEqual(bob.map(\.event.reason), [.named, .claimed, .unassigned])
-      try expectEqual(bob.last?.event.author, "otto")
+      try expectEqual(bob.last?.event.author?.name, "otto")
       try expectEqual(bob.last?.event.onBehalfOf, "ada")
       try expectEqual(
         try await store.linkHistory(of: AccountID("carol"), in: readerScope), [])

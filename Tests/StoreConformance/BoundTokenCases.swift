@@ -20,7 +20,8 @@ extension StoreConformanceSuite {
       try expectEqual(
         try await store.history(of: .chain("3")).last,
         LinkEvent(
-          from: nil, to: "victoria", reason: .appAccountToken, author: "otto", onBehalfOf: "ada",
+          from: nil, to: "victoria", reason: .appAccountToken,
+          author: LinkAuthor(sampleCaller("otto")), onBehalfOf: "ada",
           note: "a ticket",
           at: 9_000))
       // Mallory goes on presenting it, and takes a purchase back and forth.
@@ -63,6 +64,36 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.done(.bindToken(token(1), to: nil)).isChanged, false)
       try await store.submit(purchase(3, token(1)))
       try expectEqual(try await store.account(of: "3"), nil)
+    },
+
+    ConformanceCase("The token of zeros is none, also where it was stored before (R43)") {
+      store, _ in
+      // As a program stored it that took it for a token.
+      func former(_ number: Int) throws -> SignedFact {
+        var signed = try purchase(number, .zeros).signed()
+        guard case .transaction(var transaction) = signed.fact else { return signed }
+        transaction.appAccountToken = .zeros
+        signed.fact = .transaction(transaction)
+        return signed
+      }
+      try await store.submit([former(1)])
+      try await store.submit([former(2)], by: "alice")
+      try expectEqual(try await store.tokens(of: "alice").map(\.token), [.zeros])
+      try expectEqual(try await store.account(of: "1"), nil, "what waited")
+      try await store.submit(purchase(1, .zeros).with { $0.signedAt = 2_000 })
+      try await store.submit(purchase(3, .zeros))
+      try await store.submit(purchase(4, .zeros), by: "bob")
+      for number in [1, 3] {
+        try expectEqual(try await store.account(of: OriginalTransactionID("\(number)")), nil)
+      }
+      try expectEqual(try await store.customer(.appAccountToken(.zeros)).subject, nil)
+      for fact in try await store.customer(.account("alice")).record.facts {
+        guard case .transaction(let transaction) = fact else { continue }
+        try expectEqual(transaction.appAccountToken, nil)
+      }
+      try expectEqual(try await store.ambiguities(), [])
+      try await store.done(.bindToken(.zeros, to: nil))
+      try expectEqual(try await store.tokens(of: "alice"), [], "forgotten")
     },
 
     ConformanceCase("Deleting an account erases its tokens, and a merge moves them (R46, R71)") {

@@ -35,7 +35,10 @@ extension StoreConformanceSuite {
       let sample = TransactionSample("1", "1")
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<64 {
-          group.addTask { try await store.submit(sample, by: AccountID("account-\(number)")) }
+          group.addTask {
+            try await store.submit(
+              sample, by: AccountID("account-\(number)"), under: PolicySample.catalog(.transfer))
+          }
         }
         try await group.waitForAll()
       }

@@ -83,6 +83,11 @@ extension ForwardingStore {
   package func linkHistory(of account: AccountID, in scope: AppScope) async throws(StoreError)
     -> [TargetLinkEvent]
   { try await base.linkHistory(of: account, in: scope) }
+  package func refusedClaims(
+    of targets: [LinkTarget], by account: AccountID?, in scope: AppScope
+  ) async throws(StoreError) -> [RefusedClaim] {
+    try await base.refusedClaims(of: targets, by: account, in: scope)
+  }
   package func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
     async throws(StoreError) -> [UnlinkedChain]
   { try await base.unlinkedChains(in: scope, after: after, limit: limit) }

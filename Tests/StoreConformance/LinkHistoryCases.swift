@@ -80,7 +80,7 @@ extension StoreConformanceSuite {
       try expectEqual(
         try await store.history(of: .chain("1")).map(\.at), [6_000, 8_000, 9_000])
       try expectEqual(
-        try await store.history(of: .chain("1")).map(\.author), [nil, "otto", "otto"])
+        try await store.history(of: .chain("1")).map(\.author?.name), [nil, "otto", "otto"])
     },
 
     ConformanceCase("Histories are complete after any moves of purchases (R41, R46)") {

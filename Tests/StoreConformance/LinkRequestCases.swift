@@ -14,7 +14,8 @@ extension StoreConformanceSuite {
         try await store.history(of: .chain("1")),
         [
           LinkEvent(
-            from: nil, to: "alice", reason: .assigned, author: "otto", onBehalfOf: "ada",
+            from: nil, to: "alice", reason: .assigned, author: LinkAuthor(sampleCaller("otto")),
+            onBehalfOf: "ada",
             note: "a ticket", at: 8_000)
         ])
       try expectEqual(
@@ -119,7 +120,7 @@ extension StoreConformanceSuite {
       for target in targets {
         let event = try unwrap(try await store.history(of: target).last, "event of \(target)")
         try expectEqual(event.to, "alice")
-        try expectEqual(event.author, "otto")
+        try expectEqual(event.author?.name, "otto")
         try expectEqual(event.onBehalfOf, "ada")
       }
     },
@@ -146,7 +147,8 @@ extension StoreConformanceSuite {
       try expectEqual(
         try await store.history(of: .chain("1")).last,
         LinkEvent(
-          from: "alice", to: nil, reason: .unassigned, author: "otto", onBehalfOf: "ada",
+          from: "alice", to: nil, reason: .unassigned, author: LinkAuthor(sampleCaller("otto")),
+          onBehalfOf: "ada",
           note: "a ticket",
           at: 9_000))
       let feed = try await store.feed()
@@ -255,7 +257,8 @@ extension StoreConformanceSuite {
       try expectEqual(
         try await store.history(of: .chain("1")).last,
         LinkEvent(
-          from: "alice", to: "bob", reason: .transferred, author: "otto", onBehalfOf: "ada",
+          from: "alice", to: "bob", reason: .transferred, author: LinkAuthor(sampleCaller("otto")),
+          onBehalfOf: "ada",
           note: "a ticket",
           at: 9_000))
       try expectEqual(try await store.links(of: "alice"), [.chain("2")])

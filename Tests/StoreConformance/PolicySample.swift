@@ -12,7 +12,11 @@ enum PolicySample {
   static func catalog(_ policy: LinkPolicy?) -> Catalog {
     let policies = policy.map { [StoreEnvironment.production: $0] } ?? [:]
     return Catalog(
-      apps: [CatalogApp(bundleID: readerScope.bundleID, appAppleID: 1, linkPolicies: policies)],
+      apps: [
+        CatalogApp(
+          bundleID: readerScope.bundleID, appAppleID: 1, linkPolicies: policies,
+          claimsPerPurchase: .max)
+      ],
       entitlements: [CatalogEntitlement(id: "pro"), CatalogEntitlement(id: "founder")],
       products: [
         CatalogProduct(

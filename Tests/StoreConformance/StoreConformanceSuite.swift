@@ -16,7 +16,7 @@ package enum StoreConformanceSuite {
   private static let claimingCases =
     linkCases + propagationCases + claimCases + linkPolicyCases + refusedClaimCases
     + unsignedClaimCases + unsignedHintCases + anonymousCases + claimLimitCases + keptClaimCases
-    + fullAccountCases
+    + fullAccountCases + disputedPurchaseCases + linkAuthorCases + refusalCases
     + appTransactionClaimCases + plantedHintCases + boundTokenCases + derivedTokenCases
 
   private static let requestCases =

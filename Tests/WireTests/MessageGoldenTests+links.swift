@@ -90,8 +90,9 @@ extension MessageGoldenTests {
     try expect(
       GetLinkHistoryResponse(events: MessageSample.linkHistory),
       """
-      CkgKEgoQMjAwMDAwMDAwMDAwMDAwMRCA0JX/vDEaBsOpbWlsZSIEem/DqTgKQgdzdXBwb3J0Sg1hIG5ldyBzaWduLWlu
-      UgNhZGEKDQoDEgE3EAEoATABOAMKBQoDCgEx
+      CnQKEgoQMjAwMDAwMDAwMDAwMDAwMRCA0JX/vDEaBsOpbWlsZSIEem/DqTgKQgdzdXBwb3J0Sg1hIG5ldyBzaWduLWlu
+      UgNhZGFaCGszSmQ4c1F6YiAwYWY3NjUxOTE2Y2Q0M2RkODQ0OGViMjExYzgwMzE5YwoNCgMSATcQASgBMAE4AwoFCgMK
+      ATE=
       """)
   }
 
@@ -104,12 +105,13 @@ extension MessageGoldenTests {
       GetCustomerHistoryResponse(
         accountID: "émile", entries: MessageSample.customerHistory),
       """
-      CgbDqW1pbGUSUQiA0JX/vDESSAoSChAyMDAwMDAwMDAwMDAwMDAxEIDQlf+8MRoGw6ltaWxlIgR6b8OpOApCB3N1cHBv
-      cnRKDWEgbmV3IHNpZ24taW5SA2FkYRIJCAEaBRIBYRgBEp4BIpsBCiQ3YzllNjY3OS03NDI1LTQwZGUtOTQ0Yi1lMDdm
-      YzFmOTBhZTcSEmNvbS5leGFtcGxlLnNjcmliZRgCIgbDqW1pbGUqA3BybzCA0JX/vDE4gKDxwrE0QglhbiBvdXRhZ2VK
-      B3N1cHBvcnRQ/8+V/7wxWiIIgJjFn+IxEgdiaWxsaW5nGglhIG1pc3Rha2UiBWdyYWNlYgNhZGESVwj///////////8B
-      KkoKJDdjOWU2Njc5LTc0MjUtNDBkZS05NDRiLWUwN2ZjMWY5MGFlNxIJRElEX1JFTkVXGhBCSUxMSU5HX1JFQ09WRVJZ
-      IP/Plf+8MRIECAIqABIPCAMqCwoBdRIEVEVTVCAA
+      CgbDqW1pbGUSfQiA0JX/vDESdAoSChAyMDAwMDAwMDAwMDAwMDAxEIDQlf+8MRoGw6ltaWxlIgR6b8OpOApCB3N1cHBv
+      cnRKDWEgbmV3IHNpZ24taW5SA2FkYVoIazNKZDhzUXpiIDBhZjc2NTE5MTZjZDQzZGQ4NDQ4ZWIyMTFjODAzMTljEgkI
+      ARoFEgFhGAESngEimwEKJDdjOWU2Njc5LTc0MjUtNDBkZS05NDRiLWUwN2ZjMWY5MGFlNxISY29tLmV4YW1wbGUuc2Ny
+      aWJlGAIiBsOpbWlsZSoDcHJvMIDQlf+8MTiAoPHCsTRCCWFuIG91dGFnZUoHc3VwcG9ydFD/z5X/vDFaIgiAmMWf4jES
+      B2JpbGxpbmcaCWEgbWlzdGFrZSIFZ3JhY2ViA2FkYRJXCP///////////wEqSgokN2M5ZTY2NzktNzQyNS00MGRlLTk0
+      NGItZTA3ZmMxZjkwYWU3EglESURfUkVORVcaEEJJTExJTkdfUkVDT1ZFUlkg/8+V/7wxEgQIAioAEg8IAyoLCgF1EgRU
+      RVNUIAA=
       """)
     try expect(
       ExportCustomerRequest(scope: MessageSample.scope, accountID: "émile"),

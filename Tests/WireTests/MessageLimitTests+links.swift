@@ -130,7 +130,8 @@ extension MessageLimitTests {
       fromAccountID: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
       toAccountID: "0d0f5a3e-2f0e-4d6e-9d0e-9a1c1f8f3b11", reason: .transferred,
       author: "support-tool", note: "moved to a new account on the customer's request",
-      onBehalfOf: "support@example.com")
+      onBehalfOf: "support@example.com", tokenID: "k3Jd8sQz",
+      traceID: "0af7651916cd43dd8448eb211c80319c")
     let response = GetLinkHistoryResponse(
       events: [LinkHistoryEntry](repeating: step, count: GetLinkHistoryResponse.maximumEvents))
     let encoded = try response.encoded()

@@ -149,7 +149,7 @@ extension MessageSample {
     LinkHistoryEntry(
       target: .chain("2000000000000001"), at: 1_700_000_000_000, fromAccountID: "émile",
       toAccountID: "zoé", reason: .transferred, author: "support", note: "a new sign-in",
-      onBehalfOf: "ada"),
+      onBehalfOf: "ada", tokenID: "k3Jd8sQz", traceID: "0af7651916cd43dd8448eb211c80319c"),
     LinkHistoryEntry(
       target: .appTransaction("7"), at: 1, isFromDeleted: true, isToDeleted: true,
       reason: .appAccountToken),

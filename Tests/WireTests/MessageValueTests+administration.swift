@@ -117,7 +117,7 @@ extension MessageValueTests {
   func newerLinks() throws {
     let expected: [UInt64: SubmissionLinkOutcome?] = [
       0: nil, 4: .transferred, 5: .alreadyLinked, 6: .claimLimited, 7: .accountFull,
-      8: .unchanged, .max: .unchanged,
+      8: .reclaimed, 9: .disputed, 10: .unchanged, .max: .unchanged,
     ]
     for (number, link) in expected {
       let item = MessageBytes().field(1, number: 1).field(7, number: number)

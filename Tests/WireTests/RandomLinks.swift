@@ -14,7 +14,8 @@ extension LinkReason {
   /// All of them.
   static let everyReason: [LinkReason] = [
     .named, .claimed, .appAccountToken, .appTransaction, .previousChain, .imported, .merged,
-    .assigned, .unassigned, .transferred, .deleted,
+    .assigned, .unassigned, .transferred, .deleted, .yielded,
+    .settled, .refused,
   ]
 
   static func random(using generator: inout SeededRandom) -> LinkReason {
@@ -58,7 +59,8 @@ extension LinkHistoryEntry {
       isFromDeleted: .random(using: &generator), isToDeleted: .random(using: &generator),
       reason: maybe(using: &generator, LinkReason.random),
       author: maybe(using: &generator, randomText), note: maybe(using: &generator, randomText),
-      onBehalfOf: maybe(using: &generator, randomText))
+      onBehalfOf: maybe(using: &generator, randomText),
+      tokenID: maybe(using: &generator, randomText), traceID: maybe(using: &generator, randomText))
   }
 }
 

@@ -34,6 +34,11 @@ package struct Catalog: Hashable, Sendable {
     apps[scope.bundleID]?.claimsPerDay ?? CatalogApp.defaultClaimsPerDay
   }
 
+  /// How often claims may move one purchase from account to account within 30 days in this app (R93).
+  package func claimsPerPurchase(in scope: AppScope) -> Int {
+    apps[scope.bundleID]?.claimsPerPurchase ?? CatalogApp.defaultClaimsPerPurchase
+  }
+
   /// The largest number of chains that one account may have in this app and environment (R68).
   package func chainsPerAccount(in scope: AppScope) -> Int {
     apps[scope.bundleID]?.chainsPerAccount ?? CatalogApp.defaultChainsPerAccount
@@ -90,6 +95,8 @@ package struct CatalogApp: Hashable, Sendable {
   /// The largest number of claims that one account may be granted within 24 hours
   /// (`claims_per_day`); at least 1.
   package var claimsPerDay: Int
+  /// How often claims may move one purchase within 30 days (`claims_per_purchase`); at least 1.
+  package var claimsPerPurchase: Int
   /// The largest number of chains that one account may have in each environment
   /// (`chains_per_account`); at least 1.
   package var chainsPerAccount: Int
@@ -100,6 +107,9 @@ package struct CatalogApp: Hashable, Sendable {
 
   package static let defaultAnonymousPrefix = "anonymous:"
   package static let defaultClaimsPerDay = 20
+  /// Somebody who signs in with another account moves a purchase once, and a family that shares a device a
+  /// few times.
+  package static let defaultClaimsPerPurchase = 6
   /// A customer has a few chains, and one who buys a consumable every day has this number after 27
   /// years. A backend that sends one account id for many customers reaches it.
   package static let defaultChainsPerAccount = 10_000
@@ -112,6 +122,7 @@ package struct CatalogApp: Hashable, Sendable {
     linkPolicies: [StoreEnvironment: LinkPolicy] = [:], acceptsArchivedResponses: Bool = false,
     anonymousPrefix: String = Self.defaultAnonymousPrefix,
     claimsPerDay: Int = Self.defaultClaimsPerDay,
+    claimsPerPurchase: Int = Self.defaultClaimsPerPurchase,
     chainsPerAccount: Int = Self.defaultChainsPerAccount, usesLearnedHints: Bool = true,
     tokenNamespace: TokenNamespace? = nil
   ) {
@@ -122,6 +133,7 @@ package struct CatalogApp: Hashable, Sendable {
     self.acceptsArchivedResponses = acceptsArchivedResponses
     self.anonymousPrefix = anonymousPrefix
     self.claimsPerDay = claimsPerDay
+    self.claimsPerPurchase = claimsPerPurchase
     self.chainsPerAccount = chainsPerAccount
     self.usesLearnedHints = usesLearnedHints
     self.tokenNamespace = tokenNamespace

@@ -9,8 +9,21 @@ package struct LinkDecision: Hashable, Sendable {
     case policy
     /// The account has reached the limit of claims per day.
     case limit
+    /// The purchase has moved as often as claims may move it (R93).
+    case disputed
     /// This account would get the chain, and has as many as it may have (R68).
     case accountFull(AccountID)
+  }
+
+  /// What the earlier claims of a purchase say to one more (R93).
+  package enum Course: Hashable, Sendable {
+    /// It may move again.
+    ///
+    /// - Parameter isReturn: whether this is the claimer's first claim since it lost the purchase. It is
+    ///   free of the claimer's limit.
+    case open(isReturn: Bool)
+    /// It has moved as often as claims may move it, and stays with this account.
+    case settled(AccountID)
   }
 
   /// The account after the decision; nil when the chain has none.
@@ -20,16 +33,27 @@ package struct LinkDecision: Hashable, Sendable {
   /// Nil when there was no claim, or when it was granted. An account without room is refused without
   /// a claim, too.
   package let refusal: Refusal?
+  /// The purchase goes back to the named account, which a claim had taken it from (R93).
+  package let isReturn: Bool
+  /// The claim is the one that made the purchase a disputed one (R93).
+  package let isSettled: Bool
 
   package var isClaimRefused: Bool { refusal != nil }
 
   /// The chain moves from another account to the named one.
-  package var isClaimGranted: Bool { reason == .claimed }
+  package var isClaimGranted: Bool {
+    refusal == nil && [.claimed, .yielded, .settled].contains(reason)
+  }
 
-  private init(accountID: AccountID?, reason: LinkReason?, refusal: Refusal? = nil) {
+  private init(
+    accountID: AccountID?, reason: LinkReason?, refusal: Refusal? = nil, isReturn: Bool = false,
+    isSettled: Bool = false
+  ) {
     self.accountID = accountID
     self.reason = reason
     self.refusal = refusal
+    self.isReturn = isReturn
+    self.isSettled = isSettled
   }
 
   /// Decides on one chain or app transaction.
@@ -48,6 +72,8 @@ package struct LinkDecision: Hashable, Sendable {
   ///   - mayTake: whether the submission may take a chain from an account. One of an import may not,
   ///     whatever the policy (R90).
   ///   - policy: the policy for claims in this app and environment.
+  ///   - course: what the earlier claims of the purchase say to one by `named`. Called only if the policy
+  ///     grants the claim, and something else than a learned hint gave `existing` the purchase.
   ///   - isWithinLimit: whether `named` may be granted one more claim. Called only if the claim
   ///     would be granted otherwise.
   ///   - hasRoom: whether an account may get the chain (R68). Called only for the account that would
@@ -59,7 +85,7 @@ package struct LinkDecision: Hashable, Sendable {
     existing: AccountID?, named: AccountID?, byToken: AccountID?, byAppTransaction: AccountID?,
     byPreviousChain: AccountID?, standing: LinkStanding = .named, isFixed: Bool = false,
     isNamedUnsigned: Bool, mayTake: Bool = true, policy: LinkPolicy,
-    isWithinLimit: () throws -> Bool,
+    course: () throws -> Course, isWithinLimit: () throws -> Bool,
     hasRoom: (AccountID) throws -> Bool, confersNow: () throws -> Bool
   ) rethrows -> LinkDecision {
     if let existing {
@@ -67,27 +93,10 @@ package struct LinkDecision: Hashable, Sendable {
       guard let named, named != existing else {
         return LinkDecision(accountID: existing, reason: nil)
       }
-      if isNamedUnsigned || !mayTake {
-        return LinkDecision(accountID: existing, reason: nil, refusal: .policy)
-      }
-      let isGranted =
-        switch policy {
-        case _ where isFixed: false
-        // What only a learned hint linked yields to the first name (R72).
-        case _ where standing == .hinted: true
-        case .transfer: true
-        case .transferIfInactive: try !confersNow()
-        case .keep: false
-        }
-      guard isGranted else {
-        return LinkDecision(accountID: existing, reason: nil, refusal: .policy)
-      }
-      guard try isWithinLimit() else {
-        return LinkDecision(accountID: existing, reason: nil, refusal: .limit)
-      }
-      return try hasRoom(named)
-        ? LinkDecision(accountID: named, reason: .claimed)
-        : LinkDecision(accountID: existing, reason: nil, refusal: .accountFull(named))
+      return try decideClaim(
+        of: named, on: existing, standing: standing, isFixed: isFixed,
+        mayTake: mayTake && !isNamedUnsigned, policy: policy, course: course,
+        isWithinLimit: isWithinLimit, hasRoom: hasRoom, confersNow: confersNow)
     }
     let candidates: [(account: AccountID?, reason: LinkReason)] = [
       (named, isNamedUnsigned ? .imported : .named), (byToken, .appAccountToken),
@@ -100,6 +109,44 @@ package struct LinkDecision: Hashable, Sendable {
     }
     return LinkDecision(accountID: nil, reason: nil)
   }
+
+  /// - Parameter mayTake: whether the submission may take a purchase from an account at all.
+  private static func decideClaim(
+    of named: AccountID, on existing: AccountID, standing: LinkStanding, isFixed: Bool,
+    mayTake: Bool, policy: LinkPolicy, course: () throws -> Course,
+    isWithinLimit: () throws -> Bool,
+    hasRoom: (AccountID) throws -> Bool, confersNow: () throws -> Bool
+  ) rethrows -> LinkDecision {
+    func refused(_ refusal: Refusal, isSettled: Bool = false) -> LinkDecision {
+      LinkDecision(accountID: existing, reason: nil, refusal: refusal, isSettled: isSettled)
+    }
+    guard mayTake else { return refused(.policy) }
+    let isGranted =
+      switch policy {
+      case _ where isFixed: false
+      // What only a learned hint linked yields to the first name (R72).
+      case _ where standing == .hinted: true
+      case .transfer: true
+      case .transferIfInactive: try !confersNow()
+      case .keep: false
+      }
+    guard isGranted else { return refused(.policy) }
+    if standing == .disputed { return refused(.disputed) }
+    switch standing == .hinted ? .open(isReturn: false) : try course() {
+    case .settled(let owner):
+      guard try owner != existing && hasRoom(owner) else {
+        return refused(.disputed, isSettled: true)
+      }
+      return LinkDecision(
+        accountID: owner, reason: .settled, refusal: owner == named ? nil : .disputed,
+        isReturn: owner == named, isSettled: true)
+    case .open(let isReturn):
+      guard try isReturn || isWithinLimit() else { return refused(.limit) }
+      guard try hasRoom(named) else { return refused(.accountFull(named)) }
+      return LinkDecision(
+        accountID: named, reason: standing == .hinted ? .yielded : .claimed, isReturn: isReturn)
+    }
+  }
 }
 
 /// The reason of a link's change. Raw values are stored and must not change.
@@ -109,6 +156,11 @@ public enum LinkReason: String, CaseIterable, Hashable, Sendable {
   /// The submission named another account than the linked one, and the policy granted the claim
   /// (R44).
   case claimed
+  /// The submission named another account than the linked one, which only a learned hint had found
+  /// (R72).
+  case yielded
+  /// Claims had moved it as often as they may. It went to the account that has it by proof (R93).
+  case settled
   /// By the purchase's `appAccountToken`.
   case appAccountToken
   /// By the purchase's `appTransactionId`.
@@ -129,6 +181,8 @@ public enum LinkReason: String, CaseIterable, Hashable, Sendable {
   case transferred
   /// The account was deleted (R46).
   case deleted
+  /// Nothing changed: a claim was refused (R91). Never the reason of a stored step.
+  case refused
 }
 
 /// What the account of a chain or app transaction rests on (R70–R72). Raw values are stored and must
@@ -143,6 +197,12 @@ package enum LinkStanding: Int, Hashable, Sendable {
   case contested = 2
   /// A request named the account, or a token that a request bound, or that the app derives.
   case decided = 3
+  /// Claims have moved it as often as they may. It has an account, teaches nothing, and only a request
+  /// moves it (R93).
+  case disputed = 4
+
+  /// Whether it was presented for two accounts.
+  package var isContested: Bool { self == .contested || self == .disputed }
 }
 
 /// How an `appAccountToken` is known (R71). Raw values are the numbers on the wire, and are stored.

@@ -68,6 +68,8 @@ public enum FeedEventKind: Int, Hashable, Sendable, CaseIterable {
   /// The App Store was not told about the consumption of a purchase, though it asked (R86). The detail
   /// begins with the name of one `ConsumptionCause`.
   case consumptionNotSent = 15
+  /// Claims have moved a chain, or the app transaction in the detail, as often as they may (R93).
+  case purchaseDisputed = 16
 }
 
 /// The reason of a refetch. Raw values are the numbers on the wire, and are stored.

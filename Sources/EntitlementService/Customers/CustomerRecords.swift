@@ -31,14 +31,17 @@ package struct CustomerRecords: Sendable {
   package func history(of account: AccountID, in scope: AppScope)
     async throws(ServiceError) -> CustomerHistory
   {
-    let history = try await known(in: scope) { () async throws(StoreError) in
-      try await store.history(of: account, in: scope)
+    let history = try await known(in: scope) { () async throws(StoreError) -> AccountHistory? in
+      guard var history = try await store.history(of: account, in: scope) else { return nil }
+      history.linkEvents = history.linkEvents.adding(
+        try await store.refusedClaims(concerning: history.accountID, in: scope))
+      return history
     }
     return CustomerHistory(history)
   }
 
-  /// Everything that is stored about an account: from one snapshot, but for the rows of imports, which
-  /// are read after it. The export has a permit until it is released. The front releases it within
+  /// Everything that is stored about an account: from one snapshot, but for the rows of imports and its
+  /// refused claims, which are read after it. The export has a permit until it is released. The front releases it within
   /// ``ExportLimits/time``. It is in the audit trail when this returns (R76).
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an account that is not known, and that no row
@@ -83,14 +86,21 @@ package struct CustomerRecords: Sendable {
     _ account: AccountID, in scope: AppScope
   ) async throws(ServiceError) -> (AccountExport, [AccountImportRow]) {
     var rows: [AccountImportRow] = []
-    let export = try await known(in: scope) { () async throws(StoreError) in
-      let export = try await store.export(account, in: scope)
+    let export = try await known(in: scope) { () async throws(StoreError) -> AccountExport? in
+      var export = try await store.export(account, in: scope)
+      // Its own ones: those of its purchases name other accounts.
+      let refused = try await store.refusedClaims(
+        of: [], by: export?.accountID ?? account, in: scope)
       rows = try await store.importRows(
         naming: export.map { [$0.accountID] + $0.merged } ?? [account], in: scope,
         limit: ExportLimits.importRows)
-      if let export { return export }
-      // A team named it, and nothing was stored for it.
-      return rows.isEmpty ? nil : AccountExport(accountID: account)
+      // A team named it, or a refused claim, and nothing was stored for it.
+      if export == nil, !rows.isEmpty || !refused.isEmpty {
+        export = AccountExport(accountID: account)
+      }
+      guard var export else { return nil }
+      export.linkEvents = export.linkEvents.adding(refused)
+      return export
     }
     return (export, rows)
   }
@@ -128,13 +138,17 @@ package struct CustomerRecords: Sendable {
     naming account: AccountID, in scope: AppScope, _ audit: ChangeAudit
   ) async throws(ServiceError) -> Bool {
     do throws(StoreError) {
-      if try await store.importRows(naming: [account], in: scope, limit: 1).isEmpty {
+      let refused = try await store.refusedClaims(of: [], by: account, in: scope)
+      if refused.isEmpty,
+        try await store.importRows(naming: [account], in: scope, limit: 1).isEmpty
+      {
         return false
       }
       try await store.record(
         AuditCall(
           method: "DeleteCustomer", caller: audit.caller, scope: scope, account: account,
-          onBehalfOf: audit.onBehalfOf, reason: audit.reason, subject: "rows of imports",
+          onBehalfOf: audit.onBehalfOf, reason: audit.reason,
+          subject: refused.isEmpty ? "rows of imports" : "rows of imports, refused claims",
           at: clock.now()))
       try await store.eraseImportRows(naming: account, in: scope)
     } catch {

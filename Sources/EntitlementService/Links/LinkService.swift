@@ -63,7 +63,7 @@ package struct LinkService: Sendable {
   ///
   /// - Parameter account: nil: what is known of the token is forgotten.
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for a token that is not a
-  ///   UUID.
+  ///   UUID, and for that of zeros. What an earlier version stored of it can be forgotten.
   package func bind(
     _ token: AppAccountToken, to account: AccountID?, in scope: AppScope, _ audit: ChangeAudit
   ) async throws(ServiceError) -> LinkReceipt {
@@ -71,6 +71,12 @@ package struct LinkService: Sendable {
     guard TokenNamespace(token.rawValue) != nil else {
       throw ServiceError(
         .invalidArgument(field: "app_account_token"), "app_account_token is not a UUID")
+    }
+    if token.ofCustomer == nil, account != nil {
+      throw ServiceError(
+        .invalidArgument(field: "app_account_token"),
+        "app_account_token is the UUID of zeros, which apps send when they set no token: it cannot "
+          + "belong to an account")
     }
     return try await changes.perform(.bindToken(token, to: account), in: scope, audit)
   }
@@ -106,22 +112,25 @@ package struct LinkService: Sendable {
     }
   }
 
-  /// The latest link events of a target, oldest first. At most ``LinkLimits/history``.
+  /// The latest link events of a target, with the refused claims (R91), oldest first. At most ``LinkLimits/history``.
   package func history(of target: LinkTarget, in scope: AppScope)
     async throws(ServiceError) -> [TargetLinkEvent]
   {
     try await latest(in: scope) { () throws(StoreError) in
-      try await store.linkHistory(of: target, in: scope)
-        .map { TargetLinkEvent(target: target, event: $0) }
+      let refused = try await store.refusedClaims(of: [target], by: nil, in: scope)
+      return try await store.linkHistory(of: target, in: scope)
+        .map { TargetLinkEvent(target: target, event: $0) }.adding(refused)
     }
   }
 
-  /// The latest link events of an account, oldest first. At most ``LinkLimits/history``.
+  /// The latest link events of an account, oldest first, with the refused claims of its purchases and its
+  /// own (R91). At most ``LinkLimits/history``.
   package func history(of account: AccountID, in scope: AppScope)
     async throws(ServiceError) -> [TargetLinkEvent]
   {
     try await latest(in: scope) { () throws(StoreError) in
       try await store.linkHistory(of: account, in: scope)
+        .adding(store.refusedClaims(concerning: account, in: scope))
     }
   }
 

@@ -146,6 +146,8 @@ extension LinkOutcome {
     case .alreadyLinked: "ALREADY_LINKED"
     case .claimLimited: "CLAIM_LIMITED"
     case .accountFull: "ACCOUNT_FULL"
+    case .reclaimed: "RECLAIMED"
+    case .disputed: "DISPUTED"
     }
   }
 }

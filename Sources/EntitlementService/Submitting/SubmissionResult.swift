@@ -19,7 +19,7 @@ package struct ItemResult: Sendable {
   var repeated: ItemResult {
     var repeated = self
     if disposition == .added || disposition == .replaced { repeated.disposition = .duplicate }
-    if link == .linked || link == .transferred { repeated.link = .unchanged }
+    if [.linked, .transferred, .reclaimed].contains(link) { repeated.link = .unchanged }
     return repeated
   }
 

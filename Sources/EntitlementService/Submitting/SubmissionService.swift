@@ -232,6 +232,8 @@ package struct SubmissionService: Sendable {
   ) async throws(ServiceError) -> CommitReceipt {
     if isCancelled() { throw ServiceError(PoolError.cancelled, of: .verification) }
     do {
+      var submission = submission
+      submission.caller = CallContext.caller
       let receipt = try await store.commit(submission)
       customersChanged(WrittenChanges(subjects: receipt.changed, latest: receipt.latest))
       journal.committed(submission.facts, receipt)

@@ -9,12 +9,19 @@ package struct AuditCaller: Hashable, Sendable {
   package var proof: AuditProof
   /// The id of the token; empty for another proof.
   package var tokenID: String
+  /// The 16 bytes of the id of the call's trace, if it is traced. Steps of links have it, entries of the
+  /// trail do not.
+  package var traceID: [UInt8]?
 
-  package init(peer: String, name: String, proof: AuditProof = .none, tokenID: String = "") {
+  package init(
+    peer: String, name: String, proof: AuditProof = .none, tokenID: String = "",
+    traceID: [UInt8]? = nil
+  ) {
     self.peer = peer
     self.name = name
     self.proof = proof
     self.tokenID = tokenID
+    self.traceID = traceID
   }
 
   /// The server itself: a signal, or a catalog file that changed.

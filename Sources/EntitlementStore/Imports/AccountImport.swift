@@ -104,7 +104,8 @@ package struct AccountImportRow: Hashable, Sendable {
     self.fallsBack = fallsBack
     self.account = account
     self.transaction = transaction
-    self.token = token
+    // Tables have it where the app set none (R43).
+    self.token = token?.ofCustomer
     self.state = state
     self.reason = reason
     self.detail = detail

@@ -65,7 +65,8 @@ struct ChainHints {
   /// - Parameter rows: newest first.
   init(_ rows: [FactHintsRow]) {
     for row in rows {
-      Self.add(row.hints.appAccountToken, to: &tokens)
+      // A row of an earlier version may have the token that stands for none.
+      Self.add(row.hints.appAccountToken?.ofCustomer, to: &tokens)
       Self.add(row.hints.appTransactionID, to: &appTransactions)
       Self.add(row.hints.previousChain, to: &previousChains)
     }

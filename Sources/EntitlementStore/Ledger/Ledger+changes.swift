@@ -147,10 +147,12 @@ extension Ledger {
     switch (item.refusal, item.accountBefore, try view.link(of: target)?.account) {
     case (.policy?, _, _): return .alreadyLinked
     case (.limit?, _, _): return .claimLimited
+    case (.disputed?, _, _): return .disputed
     case (.accountFull?, _, _): return .accountFull
     case (nil, _, nil): return .unlinked
     case (nil, nil, _?): return .linked
-    case (nil, let before?, let now?): return before == now ? .unchanged : .transferred
+    case (nil, let before?, let now?):
+      return before == now ? .unchanged : item.isReturn ? .reclaimed : .transferred
     }
   }
 

@@ -22,6 +22,73 @@ extension Ledger {
     return claims
   }
 
+  // MARK: Claims of one purchase
+
+  /// What the earlier claims of a target say to one more (R93).
+  ///
+  /// - Parameter row: the row before the claim.
+  func course(
+    of target: ScopedTarget, _ row: LinkRow, claimedBy claimer: AccountID?
+  ) throws -> LinkDecision.Course {
+    let claims = ClaimHistory(try presentNames(in: view.events(of: target), target.scope))
+    if claims.count(at: context.at) >= context.catalog.claimsPerPurchase(in: target.scope),
+      let owner = try provenOwner(of: target, row, claims)
+    {
+      return .settled(owner)
+    }
+    return .open(isReturn: claimer.map { claims.isReturn(of: $0) } ?? false)
+  }
+
+  /// The account that has a target by proof: by name, by a bound or derived token, by the app transaction
+  /// of its purchases, or else as the first one that lost it.
+  private func provenOwner(
+    of target: ScopedTarget, _ row: LinkRow, _ claims: ClaimHistory
+  ) throws -> AccountID? {
+    if row.standing == .decided { return row.account }
+    let scope = target.scope
+    let hints = try self.hints(of: target)
+    try view.reader.willRead(hints.keys(in: scope))
+    for token in hints.tokens {
+      if let found = try account(of: ScopedToken(scope, token)), found.isDecided { return found.id }
+    }
+    for id in hints.appTransactions {
+      // Also one that is contested: a replay of the purchase contests it, and does not move it.
+      let link = try view.link(of: ScopedTarget(scope, .appTransaction(id)))
+      if let account = link?.account { return account }
+    }
+    let earliest = try claims.earliestOwner.flatMap { try knownOwner(ScopedAccount(scope, $0))?.id }
+    return earliest ?? row.account
+  }
+
+  /// Events with the ids that merged accounts have now.
+  private func presentNames(in events: [LinkEvent], _ scope: AppScope) throws -> [LinkEvent] {
+    let names = Set(events.flatMap { [$0.from, $0.to] }.compactMap(\.self))
+    try view.reader.willRead(Set(names.map { .account(ScopedAccount(scope, $0)) }))
+    return try events.map { event in
+      var event = event
+      event.from = try event.from.map { try owner(ScopedAccount(scope, $0)).id }
+      event.to = try event.to.map { try owner(ScopedAccount(scope, $0)).id }
+      return event
+    }
+  }
+
+  // MARK: Refused claims
+
+  /// Keeps a refused claim (R91). One without a signature, or of an import, is the word of an operator.
+  mutating func noteRefusal(of target: ScopedTarget, by claim: SubmissionClaim) throws {
+    if claim.isUnsigned(for: target) || context.takesNothing { return }
+    let key = RefusedClaim.Key(target, by: claim.account(in: target.scope))
+    if let kept = try view.refusedClaim(key), kept <= context.at,
+      context.at < kept.advanced(by: RefusedClaim.repetition)
+    {
+      return
+    }
+    view.write(
+      RefusedClaim(
+        key, author: context.author.map { LinkAuthor($0) }, traceID: context.author?.traceID,
+        at: context.at))
+  }
+
   // MARK: Access
 
   /// Whether a target of an account is in force at the time of the submission, by its own facts. An

@@ -105,10 +105,10 @@ extension Ledger {
       case .hinted where teaches && owner == account.id:
         try ledger.view.updateLink(of: target, at: ledger.context.at) { $0.standing = .named }
       case .hinted where teaches:
-        try ledger.setAccount(account, of: target, reason: .claimed, standing: .named)
+        try ledger.setAccount(account, of: target, reason: .yielded, standing: .named)
       case .named where owner != account.id, .hinted where owner != account.id:
         try ledger.contest(target, of: chain)
-      case .named, .hinted, .contested, .decided: break
+      case .named, .hinted, .contested, .decided, .disputed: break
       }
     }
   }
@@ -126,15 +126,23 @@ extension Ledger {
   ///
   /// - Parameter chain: by which an app transaction was presented.
   mutating func contest(_ target: ScopedTarget, of chain: ScopedTarget? = nil) throws {
-    guard let row = try view.link(of: target), row.standing != .contested else { return }
+    guard let row = try view.link(of: target), !row.standing.isContested else { return }
     try view.updateLink(of: target, at: context.at) { $0.standing = .contested }
     guard case .appTransaction(let id) = target.target else { return }
     noteNoLongerFound(row.account, in: target.scope)
     noteAmbiguity(.appTransactionAmbiguous, id.rawValue, of: chain ?? target)
   }
 
+  /// A target that claims have moved as often as they may (R93).
+  mutating func noteDispute(of target: ScopedTarget, _ account: AccountID?) {
+    var appTransaction: AppTransactionID?
+    if case .appTransaction(let id) = target.target { appTransaction = id }
+    if appTransaction != nil { noteNoLongerFound(account, in: target.scope) }
+    noteAmbiguity(.purchaseDisputed, appTransaction?.rawValue, of: target)
+  }
+
   private mutating func noteAmbiguity(
-    _ kind: FeedEventKind, _ detail: String, of target: ScopedTarget
+    _ kind: FeedEventKind, _ detail: String?, of target: ScopedTarget
   ) {
     var event = FeedEvent(kind: kind, notificationUUID: "", detail: detail)
     if case .chain(let chain) = target.target { event.originalTransactionID = chain }
@@ -196,7 +204,7 @@ extension Ledger {
 
 extension LinkRow {
   /// Whether the account of the link leads other purchases to it (R70).
-  var teaches: Bool { !isUnsigned && standing != .contested }
+  var teaches: Bool { !isUnsigned && !standing.isContested }
 }
 
 extension ScopedToken {

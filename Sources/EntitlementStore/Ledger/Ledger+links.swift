@@ -77,12 +77,19 @@ extension Ledger {
     let hints =
       row.account == nil || row.isUnsigned ? try known ?? self.hints(of: target) : ChainHints()
     let (decision, standing) = try decide(target, row, by: claim, hints)
-    if let refusal = decision.refusal {
-      affected[target]?.refusal = refusal
-    } else if let account = decision.accountID, let reason = decision.reason {
+    if let refusal = decision.refusal { affected[target]?.refusal = refusal }
+    if let account = decision.accountID, let reason = decision.reason {
       let account = ScopedAccount(target.scope, account)
       try setAccount(account, of: target, reason: reason, standing: standing)
-      if decision.isClaimGranted { try countClaim(of: account) }
+      if decision.isReturn {
+        affected[target]?.isReturn = true
+      } else if decision.isClaimGranted {
+        try countClaim(of: account)
+      }
+    } else if decision.refusal != nil {
+      if decision.isSettled {
+        try view.updateLink(of: target, at: context.at) { $0.standing = standing }
+      }
     } else if let claim, claim.account(in: target.scope) == decision.accountID,
       !claim.isUnsigned(for: target), row.isUnsigned || row.standing == .hinted
     {
@@ -93,9 +100,13 @@ extension Ledger {
     if case .accountFull(let account) = decision.refusal {
       noteFull(ScopedAccount(target.scope, account), for: target)
     }
+    if row.account != nil, decision.refusal != nil, let claim {
+      try noteRefusal(of: target, by: claim)
+    }
     if row.account != nil, decision.refusal != nil || decision.isClaimGranted, let claim {
       try noteClaim(of: target, row, by: claim)
     }
+    if decision.isSettled { noteDispute(of: target, decision.accountID) }
     if decision.refusal == nil, row.account == nil || row.isUnsigned {
       try propagateLink(of: target, with: hints, isNamed: claim != nil)
     }
@@ -134,6 +145,7 @@ extension Ledger {
       standing: row.standing, isFixed: row.standing == .decided && target.unlinkedSubject == nil,
       isNamedUnsigned: claim?.isUnsigned(for: target) ?? false, mayTake: !context.takesNothing,
       policy: context.catalog.linkPolicy(in: scope),
+      course: { try course(of: target, row, claimedBy: named) },
       isWithinLimit: { try isWithinLimit(named, in: scope) },
       hasRoom: { try hasRoom(ScopedAccount(scope, $0), for: target) },
       confersNow: { try isInForce(target, of: row.account) })
@@ -149,13 +161,14 @@ extension Ledger {
       switch decision.reason {
       // A claim that contests the target says so below.
       case .claimed where wasPresented: row.standing
+      case _ where decision.isSettled: .disputed
       default: hint?.isDecided == false ? .hinted : .named
       }
     return (decision, standing)
   }
 
   /// An account that a hint finds.
-  private struct HintedAccount {
+  struct HintedAccount {
     let id: AccountID
     /// The account of the hint was decided by name, and not learned.
     let isDecided: Bool
@@ -180,7 +193,7 @@ extension Ledger {
       })
   }
 
-  private func account(of token: ScopedToken) throws -> HintedAccount? {
+  func account(of token: ScopedToken) throws -> HintedAccount? {
     guard let row = try view.token(token), let account = row.account else { return nil }
     switch row.state {
     case .bound: return HintedAccount(id: account, isDecided: true)
@@ -198,7 +211,7 @@ extension Ledger {
     return HintedAccount(id: account, isDecided: link.standing == .decided)
   }
 
-  private func hints(of target: ScopedTarget) throws -> ChainHints {
+  func hints(of target: ScopedTarget) throws -> ChainHints {
     guard case .chain(let chain) = target.target else { return ChainHints() }
     return try view.hints(of: chain, in: target.scope)
   }
@@ -239,7 +252,8 @@ extension Ledger {
         target: target,
         event: LinkEvent(
           from: reason == .deleted ? nil : former, to: account, isFromErased: reason == .deleted,
-          reason: reason, author: context.author, onBehalfOf: context.onBehalfOf,
+          reason: reason, author: context.author.map { LinkAuthor($0) },
+          traceID: context.author?.traceID, onBehalfOf: context.onBehalfOf,
           note: context.note,
           at: context.at)))
     try view.updateLink(of: target, at: context.at) { row in

@@ -156,7 +156,7 @@ extension Ledger {
     try bind(
       token, known,
       to: TokenRow(
-        account: account.id, state: .bound, author: context.author,
+        account: account.id, state: .bound, author: context.author?.name,
         onBehalfOf: context.onBehalfOf, note: context.note, since: context.at))
     return .changed
   }
@@ -175,7 +175,7 @@ extension Ledger {
   private mutating func confirm(
     _ target: ScopedTarget, _ row: LinkRow, of account: ScopedAccount
   ) throws -> RequestOutcome {
-    guard row.standing == .contested else { return .unchanged([account.subject]) }
+    guard row.standing.isContested else { return .unchanged([account.subject]) }
     try noteAffected(target)
     try view.updateLink(of: target, at: context.at) { $0.standing = .decided }
     affected.add(.linked, to: account)

@@ -15,7 +15,7 @@ package struct Ledger<Reader: LedgerReading> {
   var context = WriteContext(at: 0)
   var affected = AffectedItems()
   var chainsToSettle: [UnsettledChain] = []
-  /// Tokens and app transactions that the write found ambiguous (R71).
+  /// Tokens and app transactions that the write found ambiguous (R71), and disputed purchases (R93).
   var ambiguities: [(scope: AppScope, event: FeedEvent)] = []
   /// Accounts without room for a chain that the write would have linked (R68).
   var fullAccounts: [FullAccount] = []
@@ -39,6 +39,7 @@ package struct Ledger<Reader: LedgerReading> {
   {
     let context = WriteContext(
       at: submission.receivedAt, jobsAt: submission.jobsAt ?? submission.receivedAt,
+      author: submission.caller ?? submission.importedBy,
       catalog: submission.catalog, takesNothing: submission.takesNothing)
     return try write(context) { ledger in try ledger.merge(submission) }
   }
@@ -68,7 +69,7 @@ package struct Ledger<Reader: LedgerReading> {
     -> @Sendable (ChangeNumbering) -> LinkAnswer
   {
     let context = WriteContext(
-      at: request.at, author: request.caller.name, onBehalfOf: request.onBehalfOf,
+      at: request.at, author: request.caller, onBehalfOf: request.onBehalfOf,
       note: request.reason, caller: request.caller, catalog: request.catalog)
     return try write(context) { ledger in try ledger.answer(request) }
   }
@@ -170,8 +171,9 @@ struct WriteContext {
   var at: Milliseconds
   /// The time of jobs that a submission opens.
   var jobsAt = Milliseconds(0)
-  /// The author of an explicit change of links; nil for another write.
-  var author: String?
+  /// The caller of a submission or an explicit change of links; nil for another write, and if it is not
+  /// known.
+  var author: AuditCaller?
   /// The person or tool for whom the caller acts.
   var onBehalfOf: String?
   /// The reason of an explicit request; nil for a submission.
@@ -193,6 +195,8 @@ struct AffectedItems {
     var hasNewFacts = false
     /// Why the claim of the submission was refused (R44).
     var refusal: LinkDecision.Refusal?
+    /// The claim of the submission brought it back to its claimer (R93).
+    var isReturn = false
     /// The account was decided for this submission.
     var isSettled = false
   }

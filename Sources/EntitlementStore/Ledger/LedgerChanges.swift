@@ -17,6 +17,8 @@ package struct LedgerChanges: Sendable {
   package var notifications: [NotificationWrite] = []
   /// In the order of the changes.
   package var linkEvents: [LinkEventWrite] = []
+  /// Refused claims, each of which replaces the former one of its account and target.
+  package var refusedClaims: [RefusedClaim.Key: RefusedClaim] = [:]
   /// Entries of the feed. The position in this list, from 1, is the ordinal of the entry. Its
   /// sequence number is the base of the transaction plus the ordinal.
   package var changes: [ChangeWrite] = []
@@ -39,7 +41,7 @@ package struct LedgerChanges: Sendable {
   package var isEmpty: Bool {
     facts.isEmpty && histories.isEmpty && versions.isEmpty && links.isEmpty && accounts.isEmpty
       && tokens.isEmpty && grants.isEmpty
-      && notifications.isEmpty && linkEvents.isEmpty && changes.isEmpty
+      && notifications.isEmpty && linkEvents.isEmpty && refusedClaims.isEmpty && changes.isEmpty
       && releasedDocuments.isEmpty && erasedAccounts.isEmpty && audits.isEmpty
       && jobs.isEmpty && consumption.isEmpty && consents.isEmpty
   }

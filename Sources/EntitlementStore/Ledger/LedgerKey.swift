@@ -4,6 +4,8 @@ package import EntitlementDomain
 package enum LedgerKey: Hashable, Sendable {
   case standingFact(ScopedFact)
   case link(ScopedTarget)
+  case events(ScopedTarget)
+  case refusedClaim(RefusedClaim.Key)
   case account(ScopedAccount)
   case token(ScopedToken)
   case hints(AppScope, OriginalTransactionID)

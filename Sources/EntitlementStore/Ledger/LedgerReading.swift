@@ -10,6 +10,11 @@ package protocol LedgerReading {
   func standingFact(_ fact: ScopedFact) throws -> StandingFact?
   /// Nil for an unknown target.
   func link(of target: ScopedTarget) throws -> LinkRow?
+  /// The latest ``ClaimHistory/eventLimit`` events of a target, oldest first. One that no more than
+  /// linked a target without an account may be missing.
+  func events(of target: ScopedTarget) throws -> [LinkEvent]
+  /// When the kept claim of an account on a target was refused; nil without one.
+  func refusedClaim(_ key: RefusedClaim.Key) throws -> Milliseconds?
   /// Nil for an unknown account.
   func account(_ account: ScopedAccount) throws -> AccountRow?
   /// Nil for an unknown token.

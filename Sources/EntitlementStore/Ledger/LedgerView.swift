@@ -58,8 +58,24 @@ struct LedgerView<Reader: LedgerReading> {
     pending.changes.links[target] ?? applied.changes.links[target]
   }
 
+  /// The latest events of a target, oldest first. One that only linked it may be missing.
+  func events(of target: ScopedTarget) throws -> [LinkEvent] {
+    let added = [applied, pending].flatMap(\.changes.linkEvents)
+    return try reader.events(of: target) + added.filter { $0.target == target }.map(\.event)
+  }
+
   mutating func append(_ event: LinkEventWrite) {
     pending.changes.linkEvents.append(event)
+  }
+
+  /// When the kept claim of an account on a target was refused; nil without one.
+  func refusedClaim(_ key: RefusedClaim.Key) throws -> Milliseconds? {
+    let changed = pending.changes.refusedClaims[key] ?? applied.changes.refusedClaims[key]
+    return try changed?.at ?? reader.refusedClaim(key)
+  }
+
+  mutating func write(_ claim: RefusedClaim) {
+    pending.changes.refusedClaims[claim.key] = claim
   }
 
   // MARK: Accounts
@@ -322,6 +338,9 @@ struct LedgerLayer {
       for index in changes.linkEvents.indices {
         changes.linkEvents[index].erase(added.erasedAccounts)
       }
+      changes.refusedClaims = changes.refusedClaims.filter {
+        !added.erasedAccounts.contains($0.key.account)
+      }
     }
     changes.facts.merge(added.facts) { $1 }
     changes.histories.merge(added.histories) { $1 }
@@ -332,6 +351,7 @@ struct LedgerLayer {
     changes.grants.merge(added.grants) { $1 }
     changes.notifications += added.notifications
     changes.linkEvents += added.linkEvents
+    changes.refusedClaims.merge(added.refusedClaims) { $1 }
     changes.changes += added.changes
     changes.releasedDocuments.formUnion(added.releasedDocuments)
     changes.erasedAccounts.formUnion(added.erasedAccounts)

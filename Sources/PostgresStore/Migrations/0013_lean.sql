@@ -45,6 +45,11 @@ CREATE FUNCTION lean_target(target text) RETURNS bytea LANGUAGE sql STABLE AS $$
     WHEN target ~ '^tsha256:[0-9a-f]{64}$' THEN substr(target, 2, 39) ELSE substr(target, 2) END)
 $$;
 
+-- An author without a token.
+CREATE FUNCTION lean_author(name text) RETURNS bytea LANGUAGE sql STABLE AS $$
+  SELECT convert_to(E'author\n' || name, 'UTF8')
+$$;
+
 -- Columns are in the order of their alignment, the longest first: no bytes are lost between them.
 
 CREATE TABLE lean_accounts (
@@ -81,6 +86,8 @@ CREATE TABLE lean_links (
   -- link_events. Both are NULL otherwise.
   event_position bigint,
   scope integer NOT NULL,
+  -- The author of this event, a row of headers; 0 for none. NULL would cost 8 bytes.
+  event_author integer NOT NULL DEFAULT 0,
   -- 1 named, 2 by a token, 3 by an app transaction, 4 by a previous chain, 5 imported.
   event_reason smallint,
   -- A LinkStanding.
@@ -92,6 +99,8 @@ CREATE TABLE lean_links (
   -- A signed transaction of another chain was once of this one. It names the app of the chain.
   is_former_chain boolean NOT NULL DEFAULT false,
   target bytea NOT NULL,
+  -- The id of the trace in which this event was made; empty for none.
+  event_trace bytea NOT NULL DEFAULT '',
   account text COLLATE "C"
 ) PARTITION BY HASH (target);
 
@@ -170,6 +179,8 @@ CREATE TABLE lean_link_events (
   position bigint NOT NULL,
   at bigint NOT NULL,
   scope integer NOT NULL,
+  -- Who caused it, a row of headers (LinkAuthor); NULL where that is not known.
+  author integer,
   -- The account was deleted since: its id is gone from here.
   is_from_erased boolean NOT NULL,
   is_to_erased boolean NOT NULL,
@@ -177,9 +188,10 @@ CREATE TABLE lean_link_events (
   from_account text COLLATE "C",
   to_account text COLLATE "C",
   reason text COLLATE "C" NOT NULL,
-  author text COLLATE "C",
   note text COLLATE "C",
-  on_behalf_of text
+  on_behalf_of text,
+  -- The id of the trace of the call that caused it; NULL if it was not traced.
+  trace bytea
 ) PARTITION BY HASH (target);
 
 -- The events of a target are found by the target for the account that has it. These are for accounts that
@@ -242,11 +254,18 @@ INSERT INTO lean_links (
       AND event.to_account = links.account AND event.at = links.changed_at
       AND event.author IS NULL AND event.note IS NULL AND event.on_behalf_of IS NULL;
 
+-- The authors of events, each once, as LinkAuthor encodes them.
+INSERT INTO headers (bytes)
+  SELECT DISTINCT lean_author(author) FROM link_events
+  WHERE author IS NOT NULL AND NOT EXISTS (
+    SELECT FROM headers WHERE sha256(headers.bytes) = sha256(lean_author(author)));
 INSERT INTO lean_link_events (
   scope, target, position, at, from_account, to_account, is_from_erased, is_to_erased, reason, author,
   note, on_behalf_of)
   SELECT former.scope, former.packed, position, at, from_account, to_account, is_from_erased,
-    is_to_erased, reason, author, note, on_behalf_of
+    is_to_erased, reason,
+    (SELECT headers.id FROM headers WHERE sha256(headers.bytes) = sha256(lean_author(author))),
+    note, on_behalf_of
   FROM (SELECT link_events.*, lean_target(target) AS packed FROM link_events OFFSET 0) AS former
   WHERE NOT EXISTS (
     SELECT FROM lean_links
@@ -289,6 +308,21 @@ INSERT INTO lean_transactions (scope, transaction_id, target)
 
 INSERT INTO lean_tokens (scope, token, account, state, author, note, since, on_behalf_of)
   SELECT scope, lean_packed(token), account, state, author, note, since, on_behalf_of FROM tokens;
+
+-- The last refused claim of each account on each target.
+CREATE TABLE refused_claims (
+  at bigint NOT NULL,
+  scope integer NOT NULL,
+  -- A row of headers (LinkAuthor).
+  author integer,
+  target bytea NOT NULL,
+  -- The account need not be known.
+  claimer text COLLATE "C" NOT NULL,
+  trace bytea,
+  PRIMARY KEY (scope, target, claimer)
+);
+CREATE INDEX refused_claims_by_claimer ON refused_claims (scope, claimer);
+CREATE INDEX refused_claims_by_moment ON refused_claims (at);
 
 -- The indexes after the rows: they are dense so, and take less time.
 -- Reads and writes of an account; the list of accounts.
@@ -391,7 +425,7 @@ END
 $$;
 DROP TABLE accounts, links, account_links, facts, versions, documents, transactions, hints, tokens,
   link_events, account_events;
-DROP FUNCTION lean_target(text), lean_packed(text);
+DROP FUNCTION lean_target(text), lean_packed(text), lean_author(text);
 DO $$
 DECLARE
   item record;

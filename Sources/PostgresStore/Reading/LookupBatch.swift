@@ -277,7 +277,9 @@ extension CustomerSelector {
         .int64(scope), .bytes(LinkTarget.appTransaction(id).stored),
         .bytes(id.packedBytes),
       ]
-    case .appAccountToken(let token): [.int64(scope), .bytes(token.packedBytes)]
+    // No stored token is empty: the token that stands for none finds nobody (R43).
+    case .appAccountToken(let token):
+      [.int64(scope), .bytes(token.ofCustomer?.packedBytes ?? [])]
     }
   }
 }

@@ -187,9 +187,16 @@ extension PostgresRows {
     LinkEvent(
       from: try optionalIdentifier(row, column), to: try optionalIdentifier(row, column + 1),
       isFromErased: try flag(row, column + 2), isToErased: try flag(row, column + 3),
-      reason: try linkReason(string(row, column + 4)), author: try optionalString(row, column + 5),
+      reason: try linkReason(string(row, column + 4)),
+      author: try linkAuthor(row, column + 5), traceID: try optionalData(row, column + 9),
       onBehalfOf: try optionalString(row, column + 8), note: try optionalString(row, column + 6),
       at: try moment(row, column + 7))
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` for one of an unknown form.
+  func linkAuthor(_ row: Int, _ column: Int) throws(StoreError) -> LinkAuthor? {
+    guard let bytes = try optionalData(row, column) else { return nil }
+    return try LinkAuthor(encoded: bytes)
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown reason.

@@ -136,6 +136,9 @@ extension PostgresStore {
           FeedStatements.trim,
           [.int64(moment.rawValue), .int64(Int64(limit)), .int64(now.rawValue)]),
         PostgresCommand(SequenceOffset.deleteOldTokens),
+        PostgresCommand(
+          WriteStatements.deleteOldRefusedClaims,
+          [.int64(now.advanced(by: -RefusedClaim.lifetime).rawValue)]),
       ], within: limits.writeTimeLimit)
     guard let rows = results.first else { return 0 }
     return Int(try rows.number(0, 0))

@@ -113,6 +113,25 @@ extension PostgresStore {
     ).targetEvents()
   }
 
+  package func refusedClaims(
+    of targets: [LinkTarget], by account: AccountID?, in scope: AppScope
+  ) async throws(StoreError) -> [RefusedClaim] {
+    guard let scopeID = try await scopes.id(of: scope) else { return [] }
+    let rows = try await query(
+      ReadStatements.refusedClaims,
+      [
+        .int64(scopeID), .byteStrings(targets.map(\.stored)),
+        account.map { .text($0.rawValue) } ?? .null,
+      ])
+    return try rows.map { rows, row throws(StoreError) in
+      let target = ScopedTarget(scope, try rows.linkTarget(row, 0))
+      return RefusedClaim(
+        RefusedClaim.Key(target, by: try rows.identifier(row, 1)),
+        author: try rows.linkAuthor(row, 3), traceID: try rows.optionalData(row, 4),
+        at: try rows.moment(row, 2))
+    }
+  }
+
   package func unlinkedChains(in scope: AppScope, after: OriginalTransactionID?, limit: Int)
     async throws(StoreError) -> [UnlinkedChain]
   {
@@ -199,7 +218,7 @@ extension PostgresRows {
       else { throw StoreError(.corrupt, "a stored link has no event") }
       return LinkedTarget(
         target: try rows.linkTarget(row, 0), isUnsigned: try rows.flag(row, 1),
-        isContested: try rows.linkStanding(row, 4) == .contested, since: since,
+        isContested: try rows.linkStanding(row, 4).isContested, since: since,
         reason: try linkReason(reason))
     }
   }

@@ -118,7 +118,7 @@ enum CustomerStatement: String, CaseIterable {
     case .appTransaction:
       """
       known AS MATERIALIZED (
-        SELECT account, standing = 2 AS is_ambiguous FROM links
+        SELECT account, standing IN (2, 4) AS is_ambiguous FROM links
         WHERE scope = $1::bigint AND target = $2::bytea AND account IS NOT NULL),
       owner AS MATERIALIZED (SELECT account FROM known WHERE NOT is_ambiguous),
       carrier AS MATERIALIZED (
@@ -153,9 +153,9 @@ enum CustomerStatement: String, CaseIterable {
   }
 
   /// An app transaction leads to the account of a chain only if a signed fact of the chain carries it, and
-  /// the link of the chain is neither unsigned nor contested (R70). 2 is LinkStanding.contested.
+  /// the link of the chain is neither unsigned nor contested (R70). 2 is LinkStanding.contested, 4 .disputed.
   private static let leadsUnlessContested =
-    "facts.authority > 0 AND NOT links.is_unsigned AND links.standing <> 2"
+    "facts.authority > 0 AND NOT links.is_unsigned AND links.standing NOT IN (2, 4)"
 
   /// The account of the first chain that leads to one; without such a chain, all unlinked chains
   /// with the hint.

@@ -1,3 +1,5 @@
+import EntitlementStore
+
 /// Statements that load the rows a ledger needs, many rows of one kind at once. The first column is
 /// the position, from 1, of the key in the parameter arrays.
 enum LoadStatements {
@@ -74,6 +76,30 @@ enum LoadStatements {
       OFFSET 0) AS fact
     ORDER BY key.place, fact.signed_date DESC, fact.digest DESC
     """, name: "load_hints")
+
+  /// The latest events of targets, without those that are kept with their links. `$1` scopes, `$2` targets.
+  static let events = PostgresStatement(
+    """
+    SELECT key.place, \(ReadStatements.eventColumns)
+    FROM unnest($1::bigint[], $2::bytea[]) WITH ORDINALITY AS key (scope, target, place)
+    CROSS JOIN LATERAL (
+      SELECT * FROM link_events
+      WHERE link_events.scope = key.scope AND link_events.target = key.target
+      ORDER BY link_events.position DESC LIMIT \(ClaimHistory.eventLimit)) AS link_events
+    ORDER BY key.place, link_events.position
+    """, name: "load_events")
+
+  /// `$1` scopes, `$2` targets, `$3` claimers.
+  static let refusedClaims = PostgresStatement(
+    """
+    SELECT key.place, kept.at
+    FROM unnest($1::bigint[], $2::bytea[], $3::text[])
+      WITH ORDINALITY AS key (scope, target, claimer, place)
+    CROSS JOIN LATERAL (
+      SELECT at FROM refused_claims AS claim
+      WHERE claim.scope = key.scope AND claim.target = key.target AND claim.claimer = key.claimer
+      OFFSET 0) AS kept
+    """, name: "load_refused_claims")
 
   /// `$1` scopes, `$2` targets.
   static let facts = PostgresStatement(
@@ -169,7 +195,9 @@ enum LoadStatements {
     """, name: "load_notifications")
 
   static let all = [
-    standingFacts, links, accounts, tokens, hints, facts, unlinkedChains, grants, holdingsTargets,
+    standingFacts, links, events, refusedClaims, accounts, tokens, hints, facts, unlinkedChains,
+    grants,
+    holdingsTargets,
     holdingsTokens, holdingsGrants, holdingsMerged, notifications,
   ]
 

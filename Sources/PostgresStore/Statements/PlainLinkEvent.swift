@@ -3,26 +3,31 @@ package import EntitlementStore
 
 /// The latest event of a target, where it says no more than that a submission linked the target,
 /// which had no account, to the account that has it. Nearly all targets have only this one, so it is
-/// kept in two columns of the link, `event_position` and `event_reason`, which are NULL where the
-/// latest event is another one. Its moment is the link's `changed_at`, and its account that of the
+/// kept in columns of the link: `event_position` and `event_reason`, which are NULL where the latest
+/// event is another one, its author and its trace. Its moment is the link's `changed_at`, and its account that of the
 /// link: before either changes, the event becomes a row of `link_events`.
 package struct PlainLinkEvent: Hashable, Sendable {
   /// Its place among the events of the transaction, from 1.
   package let place: Int
   /// A stored number.
   package let reason: Int64
+  package let author: LinkAuthor?
+  /// The id of a trace; empty if there is none.
+  package let trace: [UInt8]
 
   /// - Parameter place: from 1.
   fileprivate init?(_ write: LinkEventWrite, place: Int, of link: LinkWrite) {
     let event = write.event
     guard let reason = Self.number(of: event.reason), let account = event.to,
-      account == link.row.account, event.from == nil, !event.isFromErased, event.author == nil,
+      account == link.row.account, event.from == nil, !event.isFromErased,
       event.onBehalfOf == nil, event.note == nil,
       // Otherwise the stored row keeps its moment.
       link.isNew || link.changeOrdinal != nil, link.changedAt == event.at
     else { return nil }
     self.place = place
     self.reason = reason
+    author = event.author
+    trace = event.traceID ?? []
   }
 
   // MARK: The columns

@@ -188,8 +188,22 @@ enum ReadStatements {
     ORDER BY position
     """, name: "events_of_target")
 
+  /// `$1` scope, `$2` targets, `$3` an account or NULL, with those that were merged into it.
+  static let refusedClaims = PostgresStatement(
+    """
+    WITH found AS (
+      SELECT * FROM refused_claims WHERE scope = $1::bigint AND target = ANY ($2::bytea[])
+      UNION SELECT * FROM refused_claims WHERE scope = $1::bigint AND claimer = $3::text
+      UNION SELECT refused_claims.* FROM accounts JOIN refused_claims
+        ON refused_claims.scope = $1::bigint AND refused_claims.claimer = accounts.account
+        WHERE accounts.scope = $1::bigint AND accounts.merged_into = $3::text)
+    SELECT found.target, found.claimer, found.at, \(authorBytes("found.author")), found.trace
+    FROM found ORDER BY found.at, found.claimer
+    """, name: "refused_claims")
+
   static let all = [
-    signedFact, scopesOfChain, notification, notificationPage, accountPage, unlinkedChainPage,
+    refusedClaims, signedFact, scopesOfChain, notification, notificationPage, accountPage,
+    unlinkedChainPage,
     account,
     grantsOfAccount, linksOfAccount, eventsOfAccount, eventsOfTarget, mergedIntoAccount,
     tokensOfAccount, tokenPage, ambiguousTokens, signedFactsOfAccount, historiesOfAccount,
@@ -215,17 +229,24 @@ enum ReadStatements {
       \(Targets.rowTexts(of: "facts"))
     """
 
-  private static let eventColumns = """
+  static let eventColumns = """
     link_events.from_account, link_events.to_account, link_events.is_from_erased,
-    link_events.is_to_erased, link_events.reason, link_events.author, link_events.note,
-    link_events.at, link_events.on_behalf_of, link_events.position
+    link_events.is_to_erased, link_events.reason, \(authorBytes("link_events.author")),
+    link_events.note, link_events.at, link_events.on_behalf_of, link_events.trace,
+    link_events.position
     """
 
   /// The same of a ``PlainLinkEvent``.
   private static let plainEventColumns = """
-    NULL, links.account, false, false, \(PlainLinkEvent.storedReason), NULL, NULL,
-    links.changed_at, NULL, links.event_position
+    NULL, links.account, false, false, \(PlainLinkEvent.storedReason),
+    \(authorBytes("links.event_author")), NULL, links.changed_at, NULL,
+    nullif(links.event_trace, ''), links.event_position
     """
+
+  /// A ``LinkAuthor``; NULL where there is none.
+  private static func authorBytes(_ id: String) -> String {
+    "(SELECT headers.bytes FROM headers WHERE headers.id = \(id) OFFSET 0)"
+  }
 
   /// The digest of a notification: the first half of what rows of schema versions before 13 have.
   static let notificationDigest =

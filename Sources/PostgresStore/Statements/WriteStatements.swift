@@ -1,3 +1,5 @@
+import EntitlementStore
+
 /// Statements that write what a ledger decided, all rows of one kind at once. A plain INSERT costs
 /// less than an upsert, so tables that need both have a statement for each.
 enum WriteStatements {
@@ -171,7 +173,8 @@ enum WriteStatements {
   // MARK: Links and accounts
 
   /// `$10` has ordinals of changes: the revision is computed from the ordinal where there is one.
-  /// `$11` and `$12` have the place and the reason of a ``PlainLinkEvent``.
+  /// `$11` to `$14` have the place, the reason, the author (0 for none) and the trace of a
+  /// ``PlainLinkEvent``.
   static let addLinks = PostgresStatement(newLinks, name: "add_links")
 
   /// The reason in ``writeLinks`` for a link that keeps its event.
@@ -189,6 +192,10 @@ enum WriteStatements {
         ELSE excluded.event_position END,
       event_reason = CASE WHEN excluded.event_reason = \(keptEvent) THEN links.event_reason
         ELSE excluded.event_reason END,
+      event_author = CASE WHEN excluded.event_reason = \(keptEvent) THEN links.event_author
+        ELSE excluded.event_author END,
+      event_trace = CASE WHEN excluded.event_reason = \(keptEvent) THEN links.event_trace
+        ELSE excluded.event_trace END,
       changed_at = CASE WHEN excluded.revision = links.revision THEN links.changed_at
         ELSE excluded.changed_at END,
       revision = excluded.revision
@@ -197,16 +204,17 @@ enum WriteStatements {
   private static let newLinks = """
     INSERT INTO links (
       scope, target, account, is_unsigned, is_detached, is_former_chain, standing, changed_at,
-      revision, event_position, event_reason)
+      revision, event_position, event_reason, event_author, event_trace)
     SELECT scope, target, account, is_unsigned, is_detached, is_former_chain, standing, changed_at,
       CASE WHEN ordinal IS NULL THEN revision ELSE \(FeedNumbers.base) + ordinal END,
-      \(FeedNumbers.base) + place, event_reason
+      \(FeedNumbers.base) + place, event_reason, event_author, event_trace
     FROM unnest(
         $1::bigint[], $2::bytea[], $3::text[], $4::boolean[], $5::boolean[], $6::boolean[],
-        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[])
+        $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[],
+        $13::bigint[], $14::bytea[])
       AS row (
         scope, target, account, is_unsigned, is_detached, is_former_chain, standing, changed_at,
-        revision, ordinal, place, event_reason)
+        revision, ordinal, place, event_reason, event_author, event_trace)
     """
 
   /// Copies the events that are kept with links to `link_events`, before ``writeLinks`` changes the
@@ -214,9 +222,10 @@ enum WriteStatements {
   static let moveLinkEvents = PostgresStatement(
     """
     INSERT INTO link_events (
-      scope, target, position, at, to_account, is_from_erased, is_to_erased, reason)
+      scope, target, position, at, to_account, is_from_erased, is_to_erased, reason, author, trace)
     SELECT links.scope, links.target, links.event_position, links.changed_at, links.account, false,
-      false, \(PlainLinkEvent.storedReason)
+      false, \(PlainLinkEvent.storedReason), nullif(links.event_author, 0),
+      nullif(links.event_trace, '')
     FROM unnest($1::bigint[], $2::bytea[]) AS changed (scope, target)
     CROSS JOIN LATERAL (
       SELECT * FROM links
@@ -371,15 +380,16 @@ enum WriteStatements {
     """
     INSERT INTO link_events (
       position, scope, target, at, from_account, to_account, is_from_erased, is_to_erased, reason,
-      author, note, on_behalf_of)
+      author, note, on_behalf_of, trace)
     SELECT \(FeedNumbers.base) + place, scope, target, at, from_account, to_account,
-      is_from_erased, is_to_erased, reason, author, note, on_behalf_of
+      is_from_erased, is_to_erased, reason, author, note, on_behalf_of, trace
     FROM unnest(
         $1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[], $5::text[], $6::text[],
-        $7::boolean[], $8::boolean[], $9::text[], $10::text[], $11::text[], $12::text[])
+        $7::boolean[], $8::boolean[], $9::text[], $10::bigint[], $11::text[], $12::text[],
+        $13::bytea[])
       AS row (
         place, scope, target, at, from_account, to_account, is_from_erased, is_to_erased, reason,
-        author, note, on_behalf_of)
+        author, note, on_behalf_of, trace)
     """, name: "write_link_events")
 
   /// `$1` ordinals as for ``writeLinkEvents``, `$2` scopes, `$3` accounts that do not have the
@@ -415,6 +425,59 @@ enum WriteStatements {
       AND link_events.position = steps.position
     """, name: "erase_accounts")
 
+  /// `$1` scopes, `$2` targets, `$3` claimers, `$4` moments, `$5` authors, `$6` traces.
+  static let writeRefusedClaims = PostgresStatement(
+    """
+    INSERT INTO refused_claims (scope, target, claimer, at, author, trace)
+    SELECT * FROM unnest(
+      $1::bigint[], $2::bytea[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[])
+    ON CONFLICT (scope, target, claimer) DO UPDATE SET
+      at = excluded.at, author = excluded.author, trace = excluded.trace
+    """, name: "write_refused_claims")
+
+  /// Deletes the 21st and all before it. `$1` scopes, `$2` targets.
+  static let trimRefusedClaimsOfTargets = PostgresStatement(
+    """
+    DELETE FROM refused_claims
+    USING (
+      SELECT DISTINCT scope, target FROM unnest($1::bigint[], $2::bytea[]) AS key (scope, target))
+      AS key
+    CROSS JOIN LATERAL (
+      SELECT kept.at, kept.claimer FROM refused_claims AS kept
+      WHERE kept.scope = key.scope AND kept.target = key.target
+      ORDER BY kept.at DESC, kept.claimer DESC
+      LIMIT 1 OFFSET \(RefusedClaim.limit)) AS last
+    WHERE refused_claims.scope = key.scope AND refused_claims.target = key.target
+      AND (refused_claims.at, refused_claims.claimer) <= (last.at, last.claimer)
+    """, name: "trim_refused_claims_of_targets")
+
+  /// As ``trimRefusedClaimsOfTargets``. `$1` scopes, `$2` claimers.
+  static let trimRefusedClaimsOfClaimers = PostgresStatement(
+    """
+    DELETE FROM refused_claims
+    USING (
+      SELECT DISTINCT scope, claimer FROM unnest($1::bigint[], $2::text[]) AS key (scope, claimer))
+      AS key
+    CROSS JOIN LATERAL (
+      SELECT kept.at, kept.target FROM refused_claims AS kept
+      WHERE kept.scope = key.scope AND kept.claimer = key.claimer
+      ORDER BY kept.at DESC, kept.target DESC
+      LIMIT 1 OFFSET \(RefusedClaim.limit)) AS last
+    WHERE refused_claims.scope = key.scope AND refused_claims.claimer = key.claimer
+      AND (refused_claims.at, refused_claims.target) <= (last.at, last.target)
+    """, name: "trim_refused_claims_of_claimers")
+
+  /// `$1` the moment before which they are too old.
+  static let deleteOldRefusedClaims = PostgresStatement(
+    "DELETE FROM refused_claims WHERE at < $1::bigint", name: "delete_old_refused_claims")
+
+  /// `$1` scopes, `$2` accounts.
+  static let eraseRefusedClaims = PostgresStatement(
+    """
+    DELETE FROM refused_claims USING unnest($1::bigint[], $2::text[]) AS gone (scope, account)
+    WHERE refused_claims.scope = gone.scope AND refused_claims.claimer = gone.account
+    """, name: "erase_refused_claims")
+
   /// The first array has the ordinals of the changes within the transaction.
   static let writeChanges = PostgresStatement(
     """
@@ -432,6 +495,7 @@ enum WriteStatements {
     writeDocuments, lockDocuments, deleteDocuments, addLinks, writeLinks,
     moveLinkEvents, keepAccountEvents, addAccounts, writeAccounts, moveAccountTargets, addTokens,
     writeTokens, deleteTokens, deleteGrants, writeGrants, writeNotifications, writeLinkEvents,
-    writeAccountEvents, eraseAccounts, writeChanges,
+    writeAccountEvents, eraseAccounts, writeRefusedClaims, trimRefusedClaimsOfTargets,
+    trimRefusedClaimsOfClaimers, deleteOldRefusedClaims, eraseRefusedClaims, writeChanges,
   ]
 }

@@ -26,6 +26,8 @@ extension ChangeWriter {
               plainEvents[target]?.reason
                 ?? (isNew || changed.contains(target) ? nil : WriteStatements.keptEvent)
             }),
+          .int64s(writes.map { headers[author: plainEvents[$0.key]?.author] ?? 0 }),
+          .byteStrings(writes.map { plainEvents[$0.key]?.trace ?? [] }),
         ], count: writes.count)
     }
   }
@@ -147,6 +149,9 @@ extension ChangeWriter {
         WriteStatements.eraseAccounts,
         [.int64s(erased.map { scopes[$0.scope] }), .texts(erased.map(\.id.rawValue))])
       add(
+        WriteStatements.eraseRefusedClaims,
+        [.int64s(erased.map { scopes[$0.scope] }), .texts(erased.map(\.id.rawValue))])
+      add(
         ImportStatements.erase,
         [.int64s(erased.map { scopes[$0.scope] }), .texts(erased.map(\.id.rawValue))])
     }
@@ -172,11 +177,31 @@ extension ChangeWriter {
         .int64s(events.map(\.at.rawValue)), .texts(events.map(\.from?.rawValue)),
         .texts(events.map(\.to?.rawValue)), .bools(events.map(\.isFromErased)),
         .bools(events.map(\.isToErased)), .texts(events.map(\.reason.rawValue)),
-        .texts(events.map(\.author)), .texts(events.map(\.note)),
-        .texts(events.map(\.onBehalfOf)),
+        .int64s(events.map { headers[author: $0.author] }), .texts(events.map(\.note)),
+        .texts(events.map(\.onBehalfOf)), .byteStrings(events.map(\.traceID)),
       ], count: writes.count)
     add(
       WriteStatements.writeAccountEvents, [.int64s(places)] + accounts.values,
       count: accounts.count)
+  }
+
+  /// After ``addLinkEvents()``, which erases accounts.
+  mutating func addRefusedClaims() {
+    let claims = Array(changes.refusedClaims.values)
+    guard let latest = claims.map(\.at).max() else { return }
+    let scopes = PostgresValue.int64s(claims.map { self.scopes[$0.key.target.scope] })
+    let targets = PostgresValue.byteStrings(claims.map(\.key.target.target.stored))
+    let claimers = PostgresValue.texts(claims.map(\.key.claimer.rawValue))
+    add(
+      WriteStatements.writeRefusedClaims,
+      [
+        scopes, targets, claimers, .int64s(claims.map(\.at.rawValue)),
+        .int64s(claims.map { headers[author: $0.author] }), .byteStrings(claims.map(\.traceID)),
+      ])
+    add(WriteStatements.trimRefusedClaimsOfTargets, [scopes, targets])
+    add(WriteStatements.trimRefusedClaimsOfClaimers, [scopes, claimers])
+    add(
+      WriteStatements.deleteOldRefusedClaims,
+      [.int64(latest.advanced(by: -RefusedClaim.lifetime).rawValue)])
   }
 }

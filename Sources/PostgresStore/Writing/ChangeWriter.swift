@@ -48,6 +48,7 @@ struct ChangeWriter {
     addJobs()
     addConsumption()
     addLinkEvents()
+    addRefusedClaims()
     try addChanges()
   }
 

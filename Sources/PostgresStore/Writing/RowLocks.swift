@@ -40,7 +40,9 @@ struct RowLocks {
       case .link(let target): targets.append(target)
       case .token(let token): tokens.append(token)
       case .grant(let grant): grants.append(grant)
-      case .standingFact, .hints, .facts, .unlinkedChains, .notification, .job, .consumption: break
+      case .standingFact, .hints, .facts, .events, .refusedClaim, .unlinkedChains, .notification,
+        .job, .consumption:
+        break
       }
       rows.insert(LockName.of(key, scopes))
     }
@@ -104,7 +106,8 @@ extension LedgerKey {
   fileprivate var scope: AppScope? {
     switch self {
     case .standingFact(let fact): fact.scope
-    case .link(let target), .facts(let target): target.scope
+    case .link(let target), .events(let target), .facts(let target): target.scope
+    case .refusedClaim(let key): key.target.scope
     case .account(let account), .holdings(let account), .consent(let account): account.scope
     case .token(let token): token.scope
     case .hints(let scope, _): scope
@@ -128,7 +131,9 @@ enum LockName {
       case .renewalInfo: name("c", scopes[fact.scope], fact.key.identifier)
       case .appTransaction: name("t", scopes[fact.scope], fact.key.identifier)
       }
-    case .link(let target), .facts(let target): self.target(target.target, scopes[target.scope])
+    case .link(let target), .events(let target), .facts(let target):
+      self.target(target.target, scopes[target.scope])
+    case .refusedClaim(let key): target(key.target.target, scopes[key.target.scope])
     case .hints(let scope, let chain): target(.chain(chain), scopes[scope])
     // A write that gives a chain a hint locks the target of the hint.
     case .unlinkedChains(let hint):

@@ -67,7 +67,7 @@ enum LinkMessageCorpus {
   private static let steps = [
     LinkHistoryEntry(
       target: .chain("1"), at: 1, fromAccountID: "a", toAccountID: "b", reason: .transferred,
-      author: "o", note: "r", onBehalfOf: "b"),
+      author: "o", note: "r", onBehalfOf: "b", tokenID: "t", traceID: "0"),
     LinkHistoryEntry(
       target: .appTransaction("7"), at: 2, isFromDeleted: true, isToDeleted: true, reason: .deleted),
   ]

@@ -220,7 +220,7 @@ struct DocumentContractTests {
     #expect(
       names(SubmissionLinkOutcome.self) == [
         "UNLINKED", "UNCHANGED", "LINKED", "TRANSFERRED", "ALREADY_LINKED", "CLAIM_LIMITED",
-        "ACCOUNT_FULL",
+        "ACCOUNT_FULL", "RECLAIMED", "DISPUTED",
       ])
     #expect(
       names(GrandfatheringOutcome.self) == ["GRANTED", "DENIED", "UNKNOWN", "NOT_EVALUATED"])
@@ -239,7 +239,7 @@ struct DocumentContractTests {
         "CONSUMPTION_REQUESTED", "REFUNDED", "REFUND_DECLINED", "REFUND_REVERSED", "SHARING_ENDED",
         "PRICE_CONSENT_NEEDED", "CONSENT_RESCINDED", "REFETCH_DUE",
         "TOKEN_AMBIGUOUS", "APP_TRANSACTION_AMBIGUOUS", "ACCOUNT_FULL", "JOB_GIVEN_UP",
-        "CONSUMPTION_SENT", "CONSUMPTION_NOT_SENT",
+        "CONSUMPTION_SENT", "CONSUMPTION_NOT_SENT", "PURCHASE_DISPUTED",
       ])
     #expect(names(AccountTokenState.self) == ["LEARNED", "AMBIGUOUS", "BOUND"])
     #expect(
@@ -253,12 +253,14 @@ struct DocumentContractTests {
       ])
     let reasons: [LinkReason] = [
       .named, .claimed, .appAccountToken, .appTransaction, .previousChain, .imported, .merged,
-      .assigned, .unassigned, .transferred, .deleted,
+      .assigned, .unassigned, .transferred, .deleted, .yielded, .settled,
+      .refused,
     ]
     #expect(
       reasons.map { wireName($0) } == [
         "NAMED", "CLAIMED", "APP_ACCOUNT_TOKEN", "APP_TRANSACTION", "PREVIOUS_CHAIN", "IMPORTED",
         "MERGED", "ASSIGNED", "UNASSIGNED", "TRANSFERRED", "DELETED",
+        "YIELDED", "SETTLED", "REFUSED",
       ])
     #expect(
       StoreEnvironment.allCases.map(\.rawValue).sorted()

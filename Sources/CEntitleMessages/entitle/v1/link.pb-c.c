@@ -2152,7 +2152,7 @@ const ProtobufCMessageDescriptor entitle__v1__get_link_history_response__descrip
   (ProtobufCMessageInit) entitle__v1__get_link_history_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__link_event__field_descriptors[10] =
+static const ProtobufCFieldDescriptor entitle__v1__link_event__field_descriptors[12] =
 {
   {
     "target",
@@ -2274,6 +2274,30 @@ static const ProtobufCFieldDescriptor entitle__v1__link_event__field_descriptors
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "token_id",
+    11,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__LinkEvent, token_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "trace_id",
+    12,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__LinkEvent, trace_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__link_event__field_indices_by_name[] = {
   1,   /* field[1] = at_ms */
@@ -2286,11 +2310,13 @@ static const unsigned entitle__v1__link_event__field_indices_by_name[] = {
   0,   /* field[0] = target */
   3,   /* field[3] = to_account_id */
   5,   /* field[5] = to_deleted */
+  10,   /* field[10] = token_id */
+  11,   /* field[11] = trace_id */
 };
 static const ProtobufCIntRange entitle__v1__link_event__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 10 }
+  { 0, 12 }
 };
 const ProtobufCMessageDescriptor entitle__v1__link_event__descriptor =
 {
@@ -2300,7 +2326,7 @@ const ProtobufCMessageDescriptor entitle__v1__link_event__descriptor =
   "Entitle__V1__LinkEvent",
   "entitle.v1",
   sizeof(Entitle__V1__LinkEvent),
-  10,
+  12,
   entitle__v1__link_event__field_descriptors,
   entitle__v1__link_event__field_indices_by_name,
   1,  entitle__v1__link_event__number_ranges,
@@ -2339,7 +2365,7 @@ const ProtobufCEnumDescriptor entitle__v1__account_token_state__descriptor =
   entitle__v1__account_token_state__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue entitle__v1__link_reason__enum_values_by_number[12] =
+static const ProtobufCEnumValue entitle__v1__link_reason__enum_values_by_number[15] =
 {
   { "LINK_REASON_UNSPECIFIED", "ENTITLE__V1__LINK_REASON__LINK_REASON_UNSPECIFIED", 0 },
   { "LINK_REASON_NAMED", "ENTITLE__V1__LINK_REASON__LINK_REASON_NAMED", 1 },
@@ -2353,11 +2379,14 @@ static const ProtobufCEnumValue entitle__v1__link_reason__enum_values_by_number[
   { "LINK_REASON_UNASSIGNED", "ENTITLE__V1__LINK_REASON__LINK_REASON_UNASSIGNED", 9 },
   { "LINK_REASON_TRANSFERRED", "ENTITLE__V1__LINK_REASON__LINK_REASON_TRANSFERRED", 10 },
   { "LINK_REASON_DELETED", "ENTITLE__V1__LINK_REASON__LINK_REASON_DELETED", 11 },
+  { "LINK_REASON_YIELDED", "ENTITLE__V1__LINK_REASON__LINK_REASON_YIELDED", 12 },
+  { "LINK_REASON_SETTLED", "ENTITLE__V1__LINK_REASON__LINK_REASON_SETTLED", 13 },
+  { "LINK_REASON_REFUSED", "ENTITLE__V1__LINK_REASON__LINK_REASON_REFUSED", 14 },
 };
 static const ProtobufCIntRange entitle__v1__link_reason__value_ranges[] = {
-{0, 0},{0, 12}
+{0, 0},{0, 15}
 };
-static const ProtobufCEnumValueIndex entitle__v1__link_reason__enum_values_by_name[12] =
+static const ProtobufCEnumValueIndex entitle__v1__link_reason__enum_values_by_name[15] =
 {
   { "LINK_REASON_APP_ACCOUNT_TOKEN", 3 },
   { "LINK_REASON_APP_TRANSACTION", 4 },
@@ -2368,9 +2397,12 @@ static const ProtobufCEnumValueIndex entitle__v1__link_reason__enum_values_by_na
   { "LINK_REASON_MERGED", 7 },
   { "LINK_REASON_NAMED", 1 },
   { "LINK_REASON_PREVIOUS_CHAIN", 5 },
+  { "LINK_REASON_REFUSED", 14 },
+  { "LINK_REASON_SETTLED", 13 },
   { "LINK_REASON_TRANSFERRED", 10 },
   { "LINK_REASON_UNASSIGNED", 9 },
   { "LINK_REASON_UNSPECIFIED", 0 },
+  { "LINK_REASON_YIELDED", 12 },
 };
 const ProtobufCEnumDescriptor entitle__v1__link_reason__descriptor =
 {
@@ -2379,9 +2411,9 @@ const ProtobufCEnumDescriptor entitle__v1__link_reason__descriptor =
   "LinkReason",
   "Entitle__V1__LinkReason",
   "entitle.v1",
-  12,
+  15,
   entitle__v1__link_reason__enum_values_by_number,
-  12,
+  15,
   entitle__v1__link_reason__enum_values_by_name,
   1,
   entitle__v1__link_reason__value_ranges,

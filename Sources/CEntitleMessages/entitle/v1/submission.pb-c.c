@@ -1707,7 +1707,7 @@ const ProtobufCEnumDescriptor entitle__v1__disposition__descriptor =
   entitle__v1__disposition__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue entitle__v1__link_outcome__enum_values_by_number[8] =
+static const ProtobufCEnumValue entitle__v1__link_outcome__enum_values_by_number[10] =
 {
   { "LINK_OUTCOME_UNSPECIFIED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNSPECIFIED", 0 },
   { "LINK_OUTCOME_UNLINKED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNLINKED", 1 },
@@ -1717,16 +1717,20 @@ static const ProtobufCEnumValue entitle__v1__link_outcome__enum_values_by_number
   { "LINK_OUTCOME_ALREADY_LINKED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED", 5 },
   { "LINK_OUTCOME_CLAIM_LIMITED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_CLAIM_LIMITED", 6 },
   { "LINK_OUTCOME_ACCOUNT_FULL", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ACCOUNT_FULL", 7 },
+  { "LINK_OUTCOME_RECLAIMED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_RECLAIMED", 8 },
+  { "LINK_OUTCOME_DISPUTED", "ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_DISPUTED", 9 },
 };
 static const ProtobufCIntRange entitle__v1__link_outcome__value_ranges[] = {
-{0, 0},{0, 8}
+{0, 0},{0, 10}
 };
-static const ProtobufCEnumValueIndex entitle__v1__link_outcome__enum_values_by_name[8] =
+static const ProtobufCEnumValueIndex entitle__v1__link_outcome__enum_values_by_name[10] =
 {
   { "LINK_OUTCOME_ACCOUNT_FULL", 7 },
   { "LINK_OUTCOME_ALREADY_LINKED", 5 },
   { "LINK_OUTCOME_CLAIM_LIMITED", 6 },
+  { "LINK_OUTCOME_DISPUTED", 9 },
   { "LINK_OUTCOME_LINKED", 3 },
+  { "LINK_OUTCOME_RECLAIMED", 8 },
   { "LINK_OUTCOME_TRANSFERRED", 4 },
   { "LINK_OUTCOME_UNCHANGED", 2 },
   { "LINK_OUTCOME_UNLINKED", 1 },
@@ -1739,15 +1743,15 @@ const ProtobufCEnumDescriptor entitle__v1__link_outcome__descriptor =
   "LinkOutcome",
   "Entitle__V1__LinkOutcome",
   "entitle.v1",
-  8,
+  10,
   entitle__v1__link_outcome__enum_values_by_number,
-  8,
+  10,
   entitle__v1__link_outcome__enum_values_by_name,
   1,
   entitle__v1__link_outcome__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_number[15] =
+static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_number[16] =
 {
   { "FEED_EVENT_KIND_UNSPECIFIED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_UNSPECIFIED", 0 },
   { "FEED_EVENT_KIND_CONSUMPTION_REQUESTED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_REQUESTED", 1 },
@@ -1764,11 +1768,12 @@ static const ProtobufCEnumValue entitle__v1__feed_event_kind__enum_values_by_num
   { "FEED_EVENT_KIND_JOB_GIVEN_UP", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_JOB_GIVEN_UP", 13 },
   { "FEED_EVENT_KIND_CONSUMPTION_SENT", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_SENT", 14 },
   { "FEED_EVENT_KIND_CONSUMPTION_NOT_SENT", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_NOT_SENT", 15 },
+  { "FEED_EVENT_KIND_PURCHASE_DISPUTED", "ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_PURCHASE_DISPUTED", 16 },
 };
 static const ProtobufCIntRange entitle__v1__feed_event_kind__value_ranges[] = {
-{0, 0},{12, 11},{0, 15}
+{0, 0},{12, 11},{0, 16}
 };
-static const ProtobufCEnumValueIndex entitle__v1__feed_event_kind__enum_values_by_name[15] =
+static const ProtobufCEnumValueIndex entitle__v1__feed_event_kind__enum_values_by_name[16] =
 {
   { "FEED_EVENT_KIND_ACCOUNT_FULL", 11 },
   { "FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS", 10 },
@@ -1778,6 +1783,7 @@ static const ProtobufCEnumValueIndex entitle__v1__feed_event_kind__enum_values_b
   { "FEED_EVENT_KIND_CONSUMPTION_SENT", 13 },
   { "FEED_EVENT_KIND_JOB_GIVEN_UP", 12 },
   { "FEED_EVENT_KIND_PRICE_CONSENT_NEEDED", 6 },
+  { "FEED_EVENT_KIND_PURCHASE_DISPUTED", 15 },
   { "FEED_EVENT_KIND_REFETCH_DUE", 8 },
   { "FEED_EVENT_KIND_REFUNDED", 2 },
   { "FEED_EVENT_KIND_REFUND_DECLINED", 3 },
@@ -1793,9 +1799,9 @@ const ProtobufCEnumDescriptor entitle__v1__feed_event_kind__descriptor =
   "FeedEventKind",
   "Entitle__V1__FeedEventKind",
   "entitle.v1",
-  15,
+  16,
   entitle__v1__feed_event_kind__enum_values_by_number,
-  15,
+  16,
   entitle__v1__feed_event_kind__enum_values_by_name,
   2,
   entitle__v1__feed_event_kind__value_ranges,

@@ -38,6 +38,9 @@ extension LinkReason: MappedEnumeration {
     case ENTITLE__V1__LINK_REASON__LINK_REASON_UNASSIGNED: self = .unassigned
     case ENTITLE__V1__LINK_REASON__LINK_REASON_TRANSFERRED: self = .transferred
     case ENTITLE__V1__LINK_REASON__LINK_REASON_DELETED: self = .deleted
+    case ENTITLE__V1__LINK_REASON__LINK_REASON_YIELDED: self = .yielded
+    case ENTITLE__V1__LINK_REASON__LINK_REASON_SETTLED: self = .settled
+    case ENTITLE__V1__LINK_REASON__LINK_REASON_REFUSED: self = .refused
     default: return nil
     }
   }
@@ -55,6 +58,9 @@ extension LinkReason: MappedEnumeration {
     case .unassigned: ENTITLE__V1__LINK_REASON__LINK_REASON_UNASSIGNED
     case .transferred: ENTITLE__V1__LINK_REASON__LINK_REASON_TRANSFERRED
     case .deleted: ENTITLE__V1__LINK_REASON__LINK_REASON_DELETED
+    case .yielded: ENTITLE__V1__LINK_REASON__LINK_REASON_YIELDED
+    case .settled: ENTITLE__V1__LINK_REASON__LINK_REASON_SETTLED
+    case .refused: ENTITLE__V1__LINK_REASON__LINK_REASON_REFUSED
     }
   }
 }
@@ -470,7 +476,8 @@ extension LinkResponse: WireMessage, MappedMessage {
 public struct BindAccountTokenRequest: Hashable, Sendable {
   /// The app and environment.
   public var scope: AppScope
-  /// The token: a UUID, in upper or lower case. It may be unknown to the server.
+  /// The token: a UUID, in upper or lower case. It may be unknown to the server. That of zeros,
+  /// which apps send when they set none, cannot be bound.
   public var appAccountToken: AppAccountToken
   /// The account; it may be unknown to the server. Empty: what is known of the token is forgotten,
   /// as if it had never been presented.
@@ -923,14 +930,19 @@ public struct LinkHistoryEntry: Hashable, Sendable {
   public var isToDeleted: Bool
   /// The cause of the change.
   public var reason: LinkReason?
-  /// The name of the authenticated caller that asked for it, "local" where access control was off;
-  /// empty when a submission caused it.
+  /// The name of the authenticated caller whose request or submission caused it: "local" where
+  /// access control was off, "server" for the server's own jobs. Empty for a step of an earlier
+  /// version.
   public var author: String?
   /// The reason given in the request; empty when a submission caused it.
   public var note: String?
   /// On whose behalf the author acted: a person or a tool, as named in the request; empty if none
   /// was.
   public var onBehalfOf: String?
+  /// The id of the author's token, which is no secret; empty for another proof.
+  public var tokenID: String?
+  /// The W3C trace id of the author's call: 32 hexadecimal digits; empty if it was not traced.
+  public var traceID: String?
 
   public init(
     target: LinkTarget,
@@ -942,7 +954,9 @@ public struct LinkHistoryEntry: Hashable, Sendable {
     reason: LinkReason? = nil,
     author: String? = nil,
     note: String? = nil,
-    onBehalfOf: String? = nil
+    onBehalfOf: String? = nil,
+    tokenID: String? = nil,
+    traceID: String? = nil
   ) {
     self.target = target
     self.at = at
@@ -954,6 +968,8 @@ public struct LinkHistoryEntry: Hashable, Sendable {
     self.author = author
     self.note = note
     self.onBehalfOf = onBehalfOf
+    self.tokenID = tokenID
+    self.traceID = traceID
   }
 }
 
@@ -986,6 +1002,8 @@ extension LinkHistoryEntry: WireMessage, MappedMessage {
     author = Self.optionalText(message.author)
     note = Self.optionalText(message.note)
     onBehalfOf = Self.optionalText(message.on_behalf_of)
+    tokenID = Self.optionalText(message.token_id)
+    traceID = Self.optionalText(message.trace_id)
   }
 
   func write(
@@ -1001,5 +1019,7 @@ extension LinkHistoryEntry: WireMessage, MappedMessage {
     message.author = try Self.text(author, "author", in: arena)
     message.note = try Self.text(note, "note", in: arena)
     message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
+    message.token_id = try Self.text(tokenID, "token_id", in: arena)
+    message.trace_id = try Self.text(traceID, "trace_id", in: arena)
   }
 }

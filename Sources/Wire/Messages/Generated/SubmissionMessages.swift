@@ -192,6 +192,12 @@ public enum SubmissionLinkOutcome: Int, Hashable, Sendable, CaseIterable {
   /// The account that it would be linked to has as many purchases as the app allows
   /// (chains_per_account). The fact is stored, and the purchase stays where it was.
   case accountFull = 7
+  /// It moved back to the account that the submission named: another account had claimed it
+  /// meanwhile, so the customer may know of it.
+  case reclaimed = 8
+  /// It belongs to another account than the one named, and claims have moved it as often as the app
+  /// allows (claims_per_purchase). The fact is stored. Only LinkService moves it.
+  case disputed = 9
 }
 
 extension SubmissionLinkOutcome: MappedEnumeration {
@@ -206,6 +212,8 @@ extension SubmissionLinkOutcome: MappedEnumeration {
     case ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED: self = .alreadyLinked
     case ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_CLAIM_LIMITED: self = .claimLimited
     case ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ACCOUNT_FULL: self = .accountFull
+    case ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_RECLAIMED: self = .reclaimed
+    case ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_DISPUTED: self = .disputed
     default: return nil
     }
   }
@@ -219,6 +227,8 @@ extension SubmissionLinkOutcome: MappedEnumeration {
     case .alreadyLinked: ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED
     case .claimLimited: ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_CLAIM_LIMITED
     case .accountFull: ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ACCOUNT_FULL
+    case .reclaimed: ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_RECLAIMED
+    case .disputed: ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_DISPUTED
     }
   }
 }
@@ -240,6 +250,7 @@ extension FeedEventKind: MappedEnumeration {
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_JOB_GIVEN_UP: self = .jobGivenUp
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_SENT: self = .consumptionSent
     case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_NOT_SENT: self = .consumptionNotSent
+    case ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_PURCHASE_DISPUTED: self = .purchaseDisputed
     default: return nil
     }
   }
@@ -260,6 +271,7 @@ extension FeedEventKind: MappedEnumeration {
     case .jobGivenUp: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_JOB_GIVEN_UP
     case .consumptionSent: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_SENT
     case .consumptionNotSent: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_NOT_SENT
+    case .purchaseDisputed: ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_PURCHASE_DISPUTED
     }
   }
 }

@@ -114,7 +114,21 @@ typedef enum _Entitle__V1__LinkReason {
   /*
    * Its account was deleted.
    */
-  ENTITLE__V1__LINK_REASON__LINK_REASON_DELETED = 11
+  ENTITLE__V1__LINK_REASON__LINK_REASON_DELETED = 11,
+  /*
+   * A submission named another account, and only a learned hint had linked it.
+   */
+  ENTITLE__V1__LINK_REASON__LINK_REASON_YIELDED = 12,
+  /*
+   * Claims had moved it as often as the app allows (claims_per_purchase). It went to the account that has
+   * it by proof.
+   */
+  ENTITLE__V1__LINK_REASON__LINK_REASON_SETTLED = 13,
+  /*
+   * Nothing changed: a claim was refused. to_account_id has the account that claimed it. The last one of
+   * each account is kept: 20 of a purchase and 20 of an account, for 90 days.
+   */
+  ENTITLE__V1__LINK_REASON__LINK_REASON_REFUSED = 14
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__LINK_REASON)
 } Entitle__V1__LinkReason;
 
@@ -376,7 +390,8 @@ struct  Entitle__V1__BindAccountTokenRequest
    */
   Entitle__V1__StoreEnvironment environment;
   /*
-   * The token: a UUID, in upper or lower case. It may be unknown to the server.
+   * The token: a UUID, in upper or lower case. It may be unknown to the server. That of zeros, which
+   * apps send when they set none, cannot be bound.
    */
   char *app_account_token;
   /*
@@ -653,8 +668,8 @@ struct  Entitle__V1__LinkEvent
    */
   Entitle__V1__LinkReason reason;
   /*
-   * The name of the authenticated caller that asked for it, "local" where access control was off;
-   * empty when a submission caused it.
+   * The name of the authenticated caller whose request or submission caused it: "local" where access
+   * control was off, "server" for the server's own jobs. Empty for a step of an earlier version.
    */
   char *author;
   /*
@@ -665,10 +680,18 @@ struct  Entitle__V1__LinkEvent
    * On whose behalf the author acted: a person or a tool, as named in the request; empty if none was.
    */
   char *on_behalf_of;
+  /*
+   * The id of the author's token, which is no secret; empty for another proof.
+   */
+  char *token_id;
+  /*
+   * The W3C trace id of the author's call: 32 hexadecimal digits; empty if it was not traced.
+   */
+  char *trace_id;
 };
 #define ENTITLE__V1__LINK_EVENT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__link_event__descriptor) \
-    , NULL, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, ENTITLE__V1__LINK_REASON__LINK_REASON_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+    , NULL, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, ENTITLE__V1__LINK_REASON__LINK_REASON_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 /* Entitle__V1__LinkTarget methods */

@@ -203,7 +203,17 @@ typedef enum _Entitle__V1__LinkOutcome {
    * The account that it would be linked to has as many purchases as the app allows
    * (chains_per_account). The fact is stored, and the purchase stays where it was.
    */
-  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ACCOUNT_FULL = 7
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ACCOUNT_FULL = 7,
+  /*
+   * It moved back to the account that the submission named: another account had claimed it meanwhile, so
+   * the customer may know of it.
+   */
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_RECLAIMED = 8,
+  /*
+   * It belongs to another account than the one named, and claims have moved it as often as the app allows
+   * (claims_per_purchase). The fact is stored. Only LinkService moves it.
+   */
+  ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_DISPUTED = 9
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__LINK_OUTCOME)
 } Entitle__V1__LinkOutcome;
 /*
@@ -265,7 +275,13 @@ typedef enum _Entitle__V1__FeedEventKind {
    * The App Store asked about the consumption of a purchase and was not told. The detail begins with
    * the name of a ConsumptionCause, without its prefix.
    */
-  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_NOT_SENT = 15
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_NOT_SENT = 15,
+  /*
+   * Claims have moved a purchase as often as the app allows (claims_per_purchase). It is with the account
+   * that has it by proof, and no claim moves it until LinkService decides. original_transaction_id has
+   * the chain; of an app transaction, the detail has its id.
+   */
+  ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_PURCHASE_DISPUTED = 16
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__FEED_EVENT_KIND)
 } Entitle__V1__FeedEventKind;
 /*
