@@ -151,6 +151,17 @@ struct HTTPServerTests {
       #expect(known.contains("\"accountId\":\"customer-001\""), "\(known)")
       #expect(try curl(arguments + [path]).contains("\"code\":\"unauthenticated\""))
     }
+    // Of TLS 1.2 only what authenticates as it encrypts. Level 0: curl offers the others at all.
+    for (suite, isAccepted) in [
+      ("ECDHE-ECDSA-AES128-GCM-SHA256", true), ("ECDHE-ECDSA-CHACHA20-POLY1305", true),
+      ("ECDHE-ECDSA-AES128-SHA", false), ("ECDHE-ECDSA-AES256-SHA", false),
+    ] {
+      let answer = try curl([
+        "--silent", "--cacert", authority.file, "--tlsv1.2", "--tls-max", "1.2", "--ciphers",
+        "\(suite):@SECLEVEL=0", "https://localhost:\(port)/healthz",
+      ])
+      #expect(answer == (isAccepted ? "ok\n" : ""), "\(suite)")
+    }
     #expect(try await server.stop() == .code(0))
   }
 
