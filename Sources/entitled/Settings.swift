@@ -22,6 +22,8 @@ struct Settings: Sendable {
   var httpListen: [ServerAddress]
   /// For the notifications of the App Store.
   var webhookListen: [ServerAddress]
+  /// For probes and metrics.
+  var probeListen: [ServerAddress]
   /// The origins of pages that may call by HTTP from a browser.
   var corsOrigins: [String]
   var catalogPath: String
@@ -244,6 +246,7 @@ extension Settings {
       (.listen, Self.list(listen)),
       (.httpListen, Self.list(httpListen)),
       (.webhookListen, Self.list(webhookListen)),
+      (.probeListen, Self.list(probeListen)),
       (.corsOrigins, corsOrigins.isEmpty ? "none" : corsOrigins.joined(separator: ", ")),
       (.catalog, catalogPath),
       (.store, store.description),
@@ -318,6 +321,7 @@ private struct SettingsReader {
     let addresses = listen.compactMap { address(parsing: $0, of: .listen) }
     let httpListen = await httpAddresses(.httpListen)
     let webhookListen = await httpAddresses(.webhookListen)
+    let probeListen = await httpAddresses(.probeListen)
     let origins = await origins(areUsed: !httpListen.isEmpty)
     if listen.isEmpty { report(.listen, "at least one address is needed") }
     let catalogPath = await string(.catalog)
@@ -352,12 +356,13 @@ private struct SettingsReader {
     let level = await choice(.logLevel, default: Logger.Level.info)
     let format = await choice(.logFormat, default: Settings.LogFormat.text)
     let traces = await traces()
-    let tls = await tlsFiles(for: addresses + httpListen + webhookListen)
+    let tls = await tlsFiles(for: addresses + httpListen + webhookListen + probeListen)
     let unprotected = await boolean(.allowUnprotectedListen) ?? false
     let credentials = await string(.credentials)
     guard let catalogPath, let store else { return nil }
     return Settings(
       listen: addresses, httpListen: httpListen, webhookListen: webhookListen,
+      probeListen: probeListen,
       corsOrigins: origins, catalogPath: catalogPath, store: store, nodeName: nodeName,
       staleness: .seconds(staleness),
       changeRetention: retention == 0 ? nil : .seconds(retention * 86_400),
@@ -643,6 +648,7 @@ enum SettingKey: String, CaseIterable {
   case listen
   case httpListen = "http_listen"
   case webhookListen = "webhook_listen"
+  case probeListen = "probe_listen"
   case corsOrigins = "cors_origins"
   case catalog
   case store

@@ -15,6 +15,7 @@ import Wire
 /// The whole service with its HTTP listeners.
 struct HTTPBench {
   let service: ServiceBench
+  let front: HTTPFront
   let api: ServerAddress
   let webhook: ServerAddress
 
@@ -28,8 +29,9 @@ struct HTTPBench {
     let webhook = WebhookSite(limits: webhookLimits, logger: logger) {
       BundleID($0) == SimulatedApp.bundleID
     }
+    let front = HTTPFront(site, limits: frontLimits)
     let listeners = [
-      RPCListener(.tcp(host: "127.0.0.1", port: 0), front: HTTPFront(site, limits: frontLimits)),
+      RPCListener(.tcp(host: "127.0.0.1", port: 0), front: front),
       RPCListener(
         .tcp(host: "127.0.0.1", port: 0),
         front: HTTPFront(webhook, limits: .webhook(sharing: 4_096)),
@@ -37,7 +39,8 @@ struct HTTPBench {
     ]
     try await ServiceBench.run(limits: limits, access: access, listeners: listeners) { bench in
       try await body(
-        HTTPBench(service: bench, api: bench.addresses[2], webhook: bench.addresses[3]))
+        HTTPBench(
+          service: bench, front: front, api: bench.addresses[2], webhook: bench.addresses[3]))
     }
   }
 

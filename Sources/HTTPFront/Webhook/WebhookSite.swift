@@ -72,8 +72,9 @@ struct NotificationPost: UnaryTranslation {
     """
 
   func call(
-    from body: ByteBuffer, peer: RPCPeer, now: NIODeadline
+    from body: ByteBuffer?, peer: RPCPeer, now: NIODeadline
   ) throws(HTTPAnswer) -> FramedCall {
+    let body = body ?? ByteBuffer()
     // Asked again: many requests may have arrived since the head of this one.
     guard budget.admits(now: now) else { throw WebhookSite.later("too many notifications") }
     budget.received(bytes: body.readableBytes, now: now)

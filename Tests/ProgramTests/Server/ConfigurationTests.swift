@@ -56,6 +56,9 @@ struct ConfigurationTests {
       Row(
         name: "webhook_listen", file: "['127.0.0.1:1']", environment: "127.0.0.1:2",
         flags: ["--webhook-listen", "[::1]:3"], inForce: ["127.0.0.1:1", "127.0.0.1:2", "[::1]:3"]),
+      Row(
+        name: "probe_listen", file: "['127.0.0.1:1']", environment: "127.0.0.1:2",
+        flags: ["--probe-listen", "[::1]:3"], inForce: ["127.0.0.1:1", "127.0.0.1:2", "[::1]:3"]),
       plain("catalog", catalogs),
       plain("store", ["sqlite:a.sqlite", "sqlite:/b/b.sqlite", "sqlite:c"]),
       Row(
@@ -280,7 +283,8 @@ struct ConfigurationTests {
     let both =
       "there is no access control (--credentials FILE) and no TLS (tls:HOST:PORT). Use both"
     for (flag, missing) in [
-      ("--http-listen", both), ("--webhook-listen", "there is no TLS (tls:HOST:PORT). Use TLS"),
+      ("--http-listen", both), ("--probe-listen", both),
+      ("--webhook-listen", "there is no TLS (tls:HOST:PORT). Use TLS"),
     ] {
       let run = try await check(catalog + [flag, "0.0.0.0:7181"])
       #expect(run.exit == .code(77))
