@@ -24,10 +24,12 @@ struct HTTPListeners: Sendable {
   private let fronts: [(name: String, front: HTTPFront)]
   private let groups: [MultiThreadedEventLoopGroup]
 
-  /// - Parameter connections: The limit of open connections of the server.
+  /// - Parameters:
+  ///   - connections: The limit of open connections of the server.
+  ///   - knowsSigner: Whether a signed payload names a signer that is known.
   init(
     settings: Settings, connections: Int, catalog: CatalogHolder, metrics: ServiceMetrics,
-    logger: Logger
+    logger: Logger, knowsSigner: @escaping @Sendable (String) -> Bool
   ) {
     var listeners: [RPCListener] = []
     var names: [String] = []
@@ -64,7 +66,9 @@ struct HTTPListeners: Sendable {
       HTTPFrontLimits(), loops: Self.callerLoops)
     add(
       settings.webhookListen, "webhook", .apple,
-      WebhookSite(logger: logger) { catalog.snapshot.catalog.apps[BundleID($0)] != nil },
+      WebhookSite(
+        trustedProxies: settings.webhookTrustedProxies, logger: logger,
+        hasApp: { catalog.snapshot.catalog.apps[BundleID($0)] != nil }, knowsSigner: knowsSigner),
       .webhook(sharing: connections))
     add(
       settings.probeListen, "probe", nil,

@@ -9,6 +9,7 @@ import RPCClient
 import RPCServer
 import ServiceSupport
 import StoreSimulator
+import Synchronization
 import TestSupport
 import Wire
 
@@ -22,13 +23,16 @@ struct HTTPBench {
   static func run(
     access: BenchAccess? = nil, limits: RPCLimits = RPCLimits(), site: APISite = APISite(),
     frontLimits: HTTPFrontLimits = HTTPFrontLimits(),
-    webhookLimits: WebhookLimits = WebhookLimits(),
+    webhookLimits: WebhookLimits = WebhookLimits(), trustedProxies: [AddressBlock] = [],
     _ body: (HTTPBench) async throws -> Void
   ) async throws {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let webhook = WebhookSite(limits: webhookLimits, logger: logger) {
-      BundleID($0) == SimulatedApp.bundleID
-    }
+    // Known when the service is made, which gets the listeners.
+    let signers = Mutex<(@Sendable (String) -> Bool)?>(nil)
+    let webhook = WebhookSite(
+      limits: webhookLimits, trustedProxies: trustedProxies, logger: logger,
+      hasApp: { BundleID($0) == SimulatedApp.bundleID },
+      knowsSigner: { payload in signers.withLock { $0 }?(payload) ?? false })
     let front = HTTPFront(site, limits: frontLimits)
     let listeners = [
       RPCListener(.tcp(host: "127.0.0.1", port: 0), front: front),
@@ -38,6 +42,7 @@ struct HTTPBench {
         identity: .apple),
     ]
     try await ServiceBench.run(limits: limits, access: access, listeners: listeners) { bench in
+      signers.withLock { $0 = bench.knowsSigner }
       try await body(
         HTTPBench(
           service: bench, front: front, api: bench.addresses[2], webhook: bench.addresses[3]))

@@ -13,7 +13,9 @@ enum NotificationBody: Hashable {
   private static let versionOneMembers: [StaticString] = ["notification_type", "unified_receipt"]
 
   init(_ body: ByteBuffer) {
-    guard let document = try? JSONDocument(Array(body.readableBytesView)),
+    guard
+      let document = try? JSONDocument(
+        Array(body.readableBytesView), valueLimit: WebhookLimits.values),
       document.nodes[0].kind == .object
     else {
       self = .unknown

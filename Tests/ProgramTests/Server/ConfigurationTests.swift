@@ -318,6 +318,24 @@ struct ConfigurationTests {
     }
   }
 
+  @Test("Trusted proxies are addresses or blocks, and apply to a listener")
+  func trustedProxies() async throws {
+    let catalog = ["--catalog", catalogs[0]]
+    let listener = ["--webhook-listen", "127.0.0.1:1"]
+    let run = try await check(
+      catalog + listener, environment: ["ENTITLE_WEBHOOK_TRUSTED_PROXIES": "10.0.0.0/8,::1"])
+    #expect(run.output.contains("webhook_trusted_proxies: 10.0.0.0/8, ::1\n"))
+    #expect(try await check(catalog).output.contains("webhook_trusted_proxies: none\n"))
+    let unused = try await check(catalog + ["--webhook-trusted-proxy", "192.0.2.1"])
+    #expect(unused.errors == "entitled: webhook_trusted_proxies: requires webhook_listen\n")
+    for wrong in ["proxy.example.com", "10.0.0.1/8", "10.0.0.0/33"] {
+      let run = try await check(catalog + listener + ["--webhook-trusted-proxy", wrong])
+      #expect(run.exit == .code(78))
+      #expect(
+        run.errors.hasPrefix("entitled: webhook_trusted_proxies: \(wrong): an address or a block"))
+    }
+  }
+
   @Test func `a stream that takes nothing changes no exit code but that of what is lost`()
     async throws
   {
