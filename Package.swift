@@ -164,16 +164,16 @@ let package = Package(
     .target(
       name: "RPCServer",
       dependencies: [
-        "AccessControl", "Cryptography", "EntitlementDomain", "Framing", "Traces", "Wire", nio.core,
-        nio.posix, nio.ssl, nio.tls,
+        "AccessControl", "Cryptography", "EntitlementDomain", "Framing", "Traces", "Wire",
+        "Workers", nio.core, nio.posix, nio.ssl, nio.tls,
         logging,
       ]),
     // HTTP, translated into frames.
     .target(
       name: "HTTPFront",
       dependencies: [
-        "AppStorePayloads", "EntitlementDomain", "Framing", "JSON", "RPCServer", "Wire", logging,
-        nio.core, nio.http,
+        "AppStorePayloads", "EntitlementDomain", "Framing", "JSON", "RPCServer", "Wire", "Workers",
+        logging, nio.core, nio.http,
       ]),
     .target(
       name: "RPCClient",

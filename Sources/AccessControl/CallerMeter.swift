@@ -84,17 +84,27 @@ package final class CallerMeter: Sendable {
 
   /// Charges a call.
   ///
+  /// - Parameter prepaid: What was charged for the call before, of the same rate or another one. It is
+  ///   within its rate then, and only the rest is charged.
   /// - Returns: nil if it is within the rate; otherwise how long the caller must wait, and nothing
   ///   is charged.
-  package func charge(_ cost: CallCost, now: NIODeadline) -> Duration? {
-    switch cost {
-    case .none: return nil
-    case .reads(let count):
+  package func charge(
+    _ cost: CallCost, prepaid: CallCost = .none, now: NIODeadline
+  ) -> Duration? {
+    switch (cost, prepaid) {
+    case (.reads(let count), .reads(let paid)):
+      if count > paid { countReads(count - paid, now: now) }
+      return nil
+    case (.submissions(let count), .submissions(let paid)):
+      if count > paid { state.withLock { _ = $0.submissions?.take(count - paid, now: now) } }
+      return nil
+    case (.none, _): return nil
+    case (.reads(let count), _):
       guard limitsReads.load(ordering: .relaxed) else { return nil }
       return state.withLock { Self.take(count, from: &$0.reads, now: now) }
-    case .expensiveRead:
+    case (.expensiveRead, _):
       return state.withLock { Self.take(1, from: &$0.expensiveReads, now: now) }
-    case .submissions(let count):
+    case (.submissions(let count), _):
       return state.withLock { Self.take(count, from: &$0.submissions, now: now) }
     }
   }

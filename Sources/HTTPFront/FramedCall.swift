@@ -1,5 +1,6 @@
 import Framing
 package import NIOCore
+package import RPCServer
 package import Wire
 
 /// A call of the framed front.
@@ -8,12 +9,14 @@ package struct FramedCall: Sendable {
   package let method: String
   package let isServerStreaming: Bool
   package var payload: ByteBuffer
+  /// Of a message in another encoding, in place of the payload.
+  package var conversion: RequestConversion?
   /// 0: none; negative: it has passed.
   package var timeoutNanoseconds: Int64
   package var metadata: [(key: String, value: String)]
 
   package init(
-    _ method: MethodDescription, payload: ByteBuffer, timeoutNanoseconds: Int64 = 0,
+    _ method: MethodDescription, payload: ByteBuffer = ByteBuffer(), timeoutNanoseconds: Int64 = 0,
     metadata: [(key: String, value: String)] = []
   ) {
     service = method.service

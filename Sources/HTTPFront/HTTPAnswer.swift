@@ -41,6 +41,10 @@ package struct HTTPAnswer: Error, Sendable {
     HTTPAnswer(.methodNotAllowed, text: "use \(methods)", fields: [("allow", methods)])
   }
 
+  /// The request is for the name of another machine (RFC 9110 section 15.5.20).
+  static let misdirected = HTTPAnswer(
+    .misdirectedRequest, text: "use localhost or a loopback address")
+
   package static let notFound = HTTPAnswer(.notFound, text: "there is nothing at this path")
 
   /// The value of `Retry-After`: whole seconds, at least one (RFC 9110 section 10.2.3).

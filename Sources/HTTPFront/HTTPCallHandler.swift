@@ -43,12 +43,9 @@ final class HTTPCallHandler: ChannelDuplexHandler {
   var state = State.idle
   var decoder = FrameDecoder()
   private var lastStreamID: UInt32 = 0
-  /// The credential of the present request.
-  private var authorization: String?
-  /// What has arrived of the present body.
-  private var body = ByteBuffer()
-  /// Bytes of the body that are counted in ``HTTPFront/bodies``.
-  private var reserved = 0
+  private var callers: CallerLookup
+  /// Nil unless one arrives.
+  private var body: RequestBody?
   /// Tokens for refused requests.
   var penalties = TokenBucket(tokensPerSecond: HTTPFrontLimits.refusedRequests)
 
@@ -79,6 +76,7 @@ final class HTTPCallHandler: ChannelDuplexHandler {
     self.front = front
     self.peer = peer
     self.bytes = bytes
+    callers = peer.callers
     idleSince = peer.eventLoop.now
   }
 
@@ -181,7 +179,8 @@ final class HTTPCallHandler: ChannelDuplexHandler {
         state = .skipping(request, answer, bodyLength: length)
       }
     case (.end, .receiving(let request, let translation)):
-      call(request, translation, takeBody())
+      let body = takeBody()
+      call(request, translation, body?.isWithheld == true ? nil : body?.bytes)
     case (.end, .skipping(let request, let answer, _)):
       write(answer, to: request)
     default:
@@ -221,7 +220,9 @@ final class HTTPCallHandler: ChannelDuplexHandler {
       return
     }
     state = .receiving(request, translation)
-    authorization = head.headers.first(name: RequestEnvelope.authorizationName)
+    let source = callers.source(
+      of: head.headers.first(name: RequestEnvelope.authorizationName))
+    body = RequestBody(of: source, front.limits, front.bodies)
     if let length = head.headers.first(name: "content-length").flatMap(Int.init),
       length > front.limits.body
     {
@@ -233,49 +234,30 @@ final class HTTPCallHandler: ChannelDuplexHandler {
   }
 
   private func receive(_ part: ByteBuffer) {
-    let length = body.readableBytes + part.readableBytes
-    guard length <= front.limits.body else {
-      refuse(.bodyTooLong(limit: front.limits.body))
-      return
-    }
-    let counted = max(0, length - front.limits.uncountedBody)
-    if counted > reserved {
-      guard length <= HTTPFrontLimits.unknownBody || isKnownCaller else {
-        refuse(.noCredential)
-        return
-      }
-      guard front.bodies.reserve(counted - reserved) else {
-        refuse(.noMemory)
-        return
-      }
-      reserved = counted
-    }
-    // Copied: a slice would retain the whole receive buffer.
-    body.writeImmutableBuffer(part)
+    if let problem = body?.append(part) { refuse(problem) }
   }
-
-  private var isKnownCaller: Bool { peer.isKnown(authorization: authorization) }
 
   /// Gives up what has arrived of the body.
   @discardableResult
-  private func takeBody() -> ByteBuffer {
-    if reserved > 0 { front.bodies.release(exchange(&reserved, with: 0)) }
-    return exchange(&body, with: ByteBuffer())
+  private func takeBody() -> RequestBody? {
+    let taken = exchange(&body, with: nil)
+    taken?.release()
+    return taken
   }
 
   private func call(
-    _ request: Request, _ translation: any RequestTranslation, _ body: ByteBuffer
+    _ request: Request, _ translation: any RequestTranslation, _ body: ByteBuffer?
   ) {
-    let frame: ByteBuffer?
+    let call: FramedCall
     lastStreamID &+= lastStreamID == 0 ? 1 : 2
     let id = StreamID(rawValue: lastStreamID)
     do throws(HTTPAnswer) {
-      frame = try translation.call(from: body, peer: peer, now: peer.eventLoop.now).frame(id)
+      call = try translation.call(from: body, peer: peer, now: peer.eventLoop.now)
     } catch {
       write(error, to: request)
       return
     }
-    guard let frame else {
+    guard let frame = call.frame(id) else {
       write(translation.answer(to: .bodyTooLong(limit: front.limits.body)), to: request)
       return
     }
@@ -285,19 +267,22 @@ final class HTTPCallHandler: ChannelDuplexHandler {
     if let stream = translation as? any StreamTranslation {
       writeHead(.ok, stream.fields, bodyLength: nil, of: request, closes: false)
     }
-    emit(frame)
+    emit(frame, call.conversion)
   }
 
   /// Passes a frame to the handler of frames.
-  private func emit(_ frame: ByteBuffer) {
+  ///
+  /// - Parameter conversion: of its message.
+  private func emit(_ frame: ByteBuffer, _ conversion: RequestConversion?) {
     guard !isWriting else {
       peer.eventLoop.assumeIsolated().execute {
-        self.emit(frame)
+        self.emit(frame, conversion)
         self.context?.fireChannelReadComplete()
         self.flushIfNeeded()
       }
       return
     }
+    if let conversion { context?.fireUserInboundEventTriggered(conversion) }
     context?.fireChannelRead(wrapInboundOut(frame))
   }
 

@@ -92,28 +92,3 @@ package struct HTTPFrontStatistics: Hashable, Sendable {
   /// Responses by status.
   package let responses: [UInt: Int]
 }
-
-/// The bytes of unfinished bodies of all connections, up to a limit.
-final class BodyBudget: Sendable {
-  private let capacity: Int
-  private let used = Atomic(0)
-
-  init(capacity: Int) {
-    self.capacity = capacity
-  }
-
-  /// - Returns: Whether the bytes are within the limit, and are counted until ``release(_:)``.
-  func reserve(_ count: Int) -> Bool {
-    guard used.add(count, ordering: .relaxed).newValue <= capacity else {
-      release(count)
-      return false
-    }
-    return true
-  }
-
-  func release(_ count: Int) {
-    used.subtract(count, ordering: .relaxed)
-  }
-
-  var bytesInUse: Int { used.load(ordering: .relaxed) }
-}

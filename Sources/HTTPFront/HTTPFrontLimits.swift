@@ -16,6 +16,10 @@ package struct HTTPFrontLimits: Hashable, Sendable {
   /// The longest body of a client that is no known caller: more is not even received.
   package static let unknownBody = 65_536
 
+  /// Bytes of it that are kept: more than a method without a credential takes (``RPCLimits/openRequestLength``),
+  /// as the call is refused for its credential, whatever the rest is.
+  package static let keptUnknownBody = 2_048
+
   /// How long the client may take to read the last answer when the server closes.
   package static let lingerTime = Duration.seconds(1)
 
@@ -36,7 +40,8 @@ package struct HTTPFrontLimits: Hashable, Sendable {
   /// connections usually give them up after a minute.
   package var keepAliveTime: Duration
 
-  /// The bytes of unfinished bodies of all connections together. A larger sum is refused.
+  /// The bytes of unfinished bodies of all connections together. A caller has at most as many as it leaves to
+  /// others; more is refused.
   package var unfinishedBodies: Int
 
   /// Open connections of this listener; each counts in ``RPCLimits/connections`` too.
@@ -53,6 +58,9 @@ package struct HTTPFrontLimits: Hashable, Sendable {
     self.unfinishedBodies = unfinishedBodies
     self.connections = connections
   }
+
+  /// Those of a listener for probes, whose requests have no body.
+  package static let probes = HTTPFrontLimits(body: 1_024)
 
   /// Those of a listener that everyone may reach. A notification with its payloads has about 20 kB, so
   /// that none is refused for the bodies of others.

@@ -34,8 +34,11 @@ package enum HTTPRoute: Sendable {
 
 /// Translates one request into a call.
 package protocol RequestTranslation: Sendable {
+  /// - Parameter body: nil: it was not kept, as its caller was not known when it arrived.
   /// - Throws: the answer to a body from which no call can be made.
-  func call(from body: ByteBuffer, peer: RPCPeer, now: NIODeadline) throws(HTTPAnswer) -> FramedCall
+  func call(
+    from body: ByteBuffer?, peer: RPCPeer, now: NIODeadline
+  ) throws(HTTPAnswer) -> FramedCall
 
   /// The answer to a request that was not accepted.
   func answer(to problem: RequestProblem) -> HTTPAnswer

@@ -5,12 +5,17 @@ package final class JSONDocument: Sendable {
   /// An index of the names of the outermost object. Nil unless that object has many members.
   private let names: JSONNameTable?
 
-  /// - Parameter lengthLimit: in bytes; less than 2 GiB.
+  /// - Parameters:
+  ///   - lengthLimit: in bytes; less than 2 GiB.
+  ///   - valueLimit: of objects, arrays and all other values, names not counted. What is longer is
+  ///     refused when it is reached, so that a text of tiny values costs no more than this many.
   /// - Throws: ``JSONError`` when the text breaks a rule of ``JSONParser``.
-  package init(_ bytes: [UInt8], lengthLimit: Int = JSONLimits.length) throws(JSONError) {
+  package init(
+    _ bytes: [UInt8], lengthLimit: Int = JSONLimits.length, valueLimit: Int = .max
+  ) throws(JSONError) {
     self.bytes = bytes
     (nodes, names) = try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) in
-      try JSONParser.nodes(of: buffer, lengthLimit: lengthLimit)
+      try JSONParser.nodes(of: buffer, lengthLimit: lengthLimit, valueLimit: valueLimit)
     }
   }
 
@@ -135,7 +140,7 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     case duplicateName
     /// The nesting exceeds ``JSONLimits/depth``.
     case tooDeep
-    /// The text exceeds ``JSONLimits/length`` or the limit that the caller set.
+    /// The text exceeds ``JSONLimits/length`` or a limit that the caller set.
     case tooLarge
   }
 

@@ -4,24 +4,27 @@
 /// and length.
 struct JSONParser {
   let bytes: UnsafeBufferPointer<UInt8>
+  private let valueLimit: Int
+  private var values = 0
   var position = 0
   private(set) var nodes: ContiguousArray<JSONNode> = []
   /// The names of the object that ended last. Nil unless that object has many members.
   private var names: JSONNameTable?
 
-  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+  init(_ bytes: UnsafeBufferPointer<UInt8>, valueLimit: Int = .max) {
     self.bytes = bytes
+    self.valueLimit = valueLimit
   }
 
   /// - Returns: the nodes, and the names of the outermost object if it has many members.
   /// - Throws: ``JSONError``.
   static func nodes(
-    of bytes: UnsafeBufferPointer<UInt8>, lengthLimit: Int
+    of bytes: UnsafeBufferPointer<UInt8>, lengthLimit: Int, valueLimit: Int
   ) throws(JSONError) -> (ContiguousArray<JSONNode>, names: JSONNameTable?) {
     guard bytes.count <= lengthLimit else {
       throw JSONError(.tooLarge, "more than \(lengthLimit) bytes")
     }
-    var parser = JSONParser(bytes)
+    var parser = JSONParser(bytes, valueLimit: valueLimit)
     // Transactions have about one node for every 16 bytes.
     parser.nodes.reserveCapacity(16 + bytes.count / 16)
     parser.skipWhiteSpace()
@@ -34,6 +37,10 @@ struct JSONParser {
 
   private mutating func readValue(depth: Int) throws(JSONError) {
     guard position < bytes.count else { throw malformed("the text ends early") }
+    values += 1
+    guard values <= valueLimit else {
+      throw JSONError(.tooLarge, "more than \(valueLimit) values, at byte \(position)")
+    }
     switch bytes[position] {
     case UInt8(ascii: "{"): try readObject(depth: depth + 1)
     case UInt8(ascii: "["): try readArray(depth: depth + 1)

@@ -100,10 +100,3 @@ extension RPCCall {
     }
   }
 }
-
-extension Identity {
-  /// Callers take turns, the App Store as one of them; without access control, connections do.
-  fileprivate func source(on peer: RPCPeer) -> WorkSource {
-    caller === Caller.local ? .connection(peer.connectionID) : .caller(caller.meter.number)
-  }
-}

@@ -9,13 +9,18 @@ package struct RPCListener: Sendable {
   package var front: (any ConnectionFront)?
   /// The caller of every call on this address; nil: by the credentials of the call.
   package var identity: Identity?
+  /// Whether only operators reach it, as probes do: its connections take places that are kept for
+  /// these.
+  package var isForOperators: Bool
 
   package init(
-    _ address: ServerAddress, front: (any ConnectionFront)? = nil, identity: Identity? = nil
+    _ address: ServerAddress, front: (any ConnectionFront)? = nil, identity: Identity? = nil,
+    isForOperators: Bool = false
   ) {
     self.address = address
     self.front = front
     self.identity = identity
+    self.isForOperators = isForOperators
   }
 }
 
@@ -38,7 +43,7 @@ package enum CallFront: Int, CaseIterable, Sendable {
 
 /// Translates between another protocol and frames, so that its calls have the same callers,
 /// permissions, limits, deadlines and answers as those of the framed front.
-package protocol ConnectionFront: Sendable {
+package protocol ConnectionFront: AnyObject, Sendable {
   var kind: CallFront { get }
 
   /// The event loops of its connections; nil: those of the server.

@@ -3,6 +3,7 @@ import Logging
 package import NIOCore
 import Synchronization
 import Wire
+import Workers
 
 /// The open connections of a server, up to a limit, and the sum of their counters.
 final class ConnectionRegistry: Sendable {
@@ -16,11 +17,13 @@ final class ConnectionRegistry: Sendable {
   }
 
   let memory: MemoryBudget
+  let unknownMemory: UnknownMemory
+  let converter = RequestConverter()
   let faults: TransportFaults
   /// Those without a known caller, on a server with access control.
   let unknown = WaitingConnections()
   private let limit: Int
-  /// Places that only connections by Unix sockets take.
+  /// Places that only connections of operators take: by Unix sockets, and probes.
   private let localPlaces: Int
   private let refusalLog = ShortageLog()
   private let memoryLog = ShortageLog()
@@ -31,15 +34,17 @@ final class ConnectionRegistry: Sendable {
     limit = limits.connections
     localPlaces = min(RPCLimits.localConnections, limit / 10)
     memory = MemoryBudget(capacity: limits.memory)
+    unknownMemory = UnknownMemory(capacity: limits.memory / RPCLimits.unknownMemoryPart)
   }
 
   /// Admits a new connection. If all places are taken, the oldest connection without a known caller
   /// gives its place.
   ///
+  /// - Parameter isForOperators: Of the listener. Unix sockets are, too.
   /// - Returns: The connection's number, or nil if it must be closed immediately.
-  func admit(_ channel: any Channel) -> UInt64? {
+  func admit(_ channel: any Channel, isForOperators: Bool = false) -> UInt64? {
     let isLocal = if case .unixDomainSocket? = channel.localAddress { true } else { false }
-    let places = isLocal ? limit : limit - localPlaces
+    let places = isLocal || isForOperators ? limit : limit - localPlaces
     return state.withLock { state in
       guard state.shutdown == nil, state.open.count < places || evictUnknown() else {
         state.statistics.connectionsRefused += 1
@@ -94,6 +99,11 @@ final class ConnectionRegistry: Sendable {
       statistics.connectionsLimit = limit
       statistics.memoryInUse = memory.bytesInUse
       statistics.memoryLimit = memory.capacity
+      statistics.unknownMemoryInUse = unknownMemory.bytesInUse
+      statistics.unknownMemoryLimit = unknownMemory.capacity
+      statistics.conversions = converter.conversions
+      statistics.conversionsWaiting = converter.work.queued
+      statistics.conversionsRefused = converter.work.turnedAway
       return statistics
     }
   }

@@ -95,6 +95,8 @@ final class ConnectionMemory: Sendable {
   private let budget: MemoryBudget
   private let calls = Atomic(0)
   private let waiting = Atomic(0)
+  /// The part of ``waiting`` that the budget counts.
+  private let budgeted = Atomic(0)
 
   init(_ budget: MemoryBudget) {
     self.budget = budget
@@ -122,9 +124,12 @@ final class ConnectionMemory: Sendable {
   }
 
   /// Counts what waits for the client. Called on the connection's event loop.
-  func setWaiting(_ bytes: Int) {
-    let former = waiting.exchange(bytes, ordering: .relaxed)
-    budget.addWaiting(bytes - former)
+  ///
+  /// - Parameter inBudget: Whether the budget counts it, and not ``UnknownMemory``.
+  func setWaiting(_ bytes: Int, inBudget: Bool) {
+    waiting.store(bytes, ordering: .relaxed)
+    let part = inBudget ? bytes : 0
+    budget.addWaiting(part - budgeted.exchange(part, ordering: .relaxed))
   }
 
   /// Counts a call with a request of this length until the result is deallocated. Nil if it does
@@ -163,5 +168,74 @@ final class CallMemory: Sendable {
 
   deinit {
     connection.release(bytes)
+  }
+}
+
+/// The memory of connections that no known caller has used, in bytes: requests that are not complete.
+/// Anybody can open many of these, so they have a small part of their own, and known callers lack nothing
+/// for them.
+///
+/// The credential of a call is behind its message, so the first request of a known caller is received here
+/// too. An honest client sends its request at once. So nobody is refused: when the part is used up, the
+/// connections whose requests have been incomplete for longest are closed.
+final class UnknownMemory: Sendable {
+  private struct Entry {
+    var bytes: Int
+    /// Grows with the moment at which the connection began to hold something.
+    let number: UInt64
+    let giveUp: @Sendable () -> Void
+  }
+
+  private struct State {
+    var used = 0
+    var lastNumber: UInt64 = 0
+    /// At most as many as hold ``RPCLimits/guaranteedMemory`` each.
+    var entries: [UInt64: Entry] = [:]
+
+    mutating func count(
+      _ bytes: Int, of connection: UInt64, _ giveUp: @escaping @Sendable () -> Void
+    ) {
+      let former = entries.removeValue(forKey: connection)
+      used += bytes - (former?.bytes ?? 0)
+      guard bytes > 0 else { return }
+      if former == nil { lastNumber += 1 }
+      entries[connection] = Entry(
+        bytes: bytes, number: former?.number ?? lastNumber, giveUp: giveUp)
+    }
+
+    mutating func takeOldest() -> Entry? {
+      guard let oldest = entries.min(by: { $0.value.number < $1.value.number }) else { return nil }
+      entries[oldest.key] = nil
+      used -= oldest.value.bytes
+      return oldest.value
+    }
+  }
+
+  let capacity: Int
+  private let state = Mutex(State())
+
+  init(capacity: Int) {
+    self.capacity = capacity
+  }
+
+  var bytesInUse: Int { state.withLock(\.used) }
+
+  /// Counts what a connection holds.
+  ///
+  /// - Parameters:
+  ///   - bytes: 0: nothing, or a known caller has used it.
+  ///   - giveUp: Closes the connection. Called on any thread.
+  func set(_ bytes: Int, of connection: UInt64, giveUp: @escaping @Sendable () -> Void) {
+    let closed = state.withLock { state in
+      state.count(bytes, of: connection, giveUp)
+      var closed: [Entry] = []
+      while state.used > capacity, let oldest = state.takeOldest() { closed.append(oldest) }
+      return closed
+    }
+    for entry in closed { entry.giveUp() }
+  }
+
+  func remove(_ connection: UInt64) {
+    state.withLock { $0.count(0, of: connection) {} }
   }
 }

@@ -20,6 +20,8 @@ package struct RPCCall: Sendable {
   /// Who the call is from. Without access control, and for methods that are open to everyone, it is
   /// ``Identity/local``.
   package let identity: Identity
+  /// What its caller has paid before the message was converted (``RequestConversion``).
+  let prepaid: CallCost
   /// The name of the method.
   let method: String
   let gate: AccessGate
@@ -53,11 +55,11 @@ extension RPCCall {
     return RPCStatus(reason, details: details, retryDelay: retryDelay)
   }
 
-  /// Charges the caller.
+  /// Charges the caller, less what it has paid for the conversion. To be called once.
   ///
   /// - Throws: the status of a call beyond the caller's rate, with the time to wait.
   package func charge(_ cost: CallCost) throws(RPCStatus) {
-    if let delay = identity.caller.meter.charge(cost, now: peer.eventLoop.now) {
+    if let delay = identity.caller.meter.charge(cost, prepaid: prepaid, now: peer.eventLoop.now) {
       throw refusal(.rate, retryDelay: delay)
     }
   }
@@ -163,15 +165,9 @@ package final class RPCPeer: Sendable {
     self.allocator = channel.allocator
   }
 
-  /// Whether a call with this credential is from a known caller, so that its request is worth
-  /// reading. The call itself is refused or let through in any case.
-  ///
-  /// - Parameter authorization: the value of the metadata key `authorization`; nil if there is none.
-  package func isKnown(authorization: String?) -> Bool {
-    guard let credentials = gate.credentials, identity == nil else { return true }
-    var access = ConnectionAccess(gate: gate, peer: self)
-    access.refresh()
-    return access.isKnown(authorization, credentials)
+  /// Tells whose requests a front reads on this connection.
+  package var callers: CallerLookup {
+    CallerLookup(ConnectionAccess(gate: gate, peer: self), of: self)
   }
 
   /// Whether the connection is closed.

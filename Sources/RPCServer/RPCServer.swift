@@ -35,8 +35,8 @@ package final class RPCServer: Sendable {
   private let group: any EventLoopGroup
   private let logger: Logger
   private let registry: ConnectionRegistry
-  /// Shared by all TCP listeners.
-  private let pacing: AcceptPacing
+  /// By front, those without one together: a flood on one kind of listener delays none of another.
+  private let pacings = Mutex<[ObjectIdentifier?: AcceptPacing]>([:])
   private let acceptFailures: AcceptFailures
   private let tls: ServerTLS?
   private let gate: AccessGate
@@ -66,7 +66,6 @@ package final class RPCServer: Sendable {
     let registry = ConnectionRegistry(limits: limits, logger: logger)
     self.registry = registry
     credentials?.onReplacement { [weak registry] in registry?.credentialsReplaced() }
-    self.pacing = AcceptPacing(limits: limits)
     self.acceptFailures = AcceptFailures(logger: logger)
   }
 
@@ -78,7 +77,7 @@ package final class RPCServer: Sendable {
 
   package var statistics: RPCServerStatistics {
     var statistics = registry.statistics
-    statistics.acceptPauses = pacing.pauses
+    statistics.acceptPauses = pacings.withLock { $0.values.reduce(0) { $0 + $1.pauses } }
     statistics.acceptFailures = acceptFailures.count
     statistics.handshakesOpen = unfinishedHandshakes.count
     statistics.handshakesFailed = registry.faults.failedHandshakes
@@ -153,6 +152,7 @@ package final class RPCServer: Sendable {
     await Self.close(listeners)
     registry.shutDown(ShutdownStarted(deadline: .now() + TimeAmount(limits.shutdownTime)))
     await registry.allClosed()
+    await registry.converter.shutDown()
   }
 
   private func listen(_ asked: RPCListener) async throws(RPCServerError) -> Listener {
@@ -226,13 +226,22 @@ package final class RPCServer: Sendable {
 
   /// On Linux, connections inherit the listener's socket options, without further system calls.
   private func tcpBootstrap(_ transport: Transport, for asked: RPCListener) -> ServerBootstrap {
-    bootstrap(transport, for: asked, pacing: pacing)
+    bootstrap(transport, for: asked, pacing: pacing(of: asked.front))
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .serverChannelOption(.socketOption(.so_keepalive), value: 1)
       .serverChannelOption(Self.tcpOption(TCP_KEEPIDLE), value: RPCLimits.keepAliveIdleSeconds)
       .serverChannelOption(Self.tcpOption(TCP_KEEPINTVL), value: RPCLimits.keepAliveProbeSeconds)
       .serverChannelOption(Self.tcpOption(TCP_KEEPCNT), value: RPCLimits.keepAliveProbes)
+  }
+
+  private func pacing(of front: (any ConnectionFront)?) -> AcceptPacing {
+    pacings.withLock { pacings in
+      let key = front.map { ObjectIdentifier($0) }
+      let pacing = pacings[key] ?? AcceptPacing(limits: limits)
+      pacings[key] = pacing
+      return pacing
+    }
   }
 
   private static func tcpOption(_ name: CInt) -> ChannelOptions.Types.SocketOption {
@@ -245,7 +254,7 @@ package final class RPCServer: Sendable {
   ) throws {
     let eventLoop = channel.eventLoop
     let acceptedAt = eventLoop.now
-    guard let id = registry.admit(channel) else {
+    guard let id = registry.admit(channel, isForOperators: asked.isForOperators) else {
       pacing?.connectionRefused(now: acceptedAt)
       registry.logRefusal(to: logger)
       throw ConnectionRefused()

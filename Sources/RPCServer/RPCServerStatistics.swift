@@ -27,12 +27,21 @@ package struct RPCServerStatistics: Hashable, Sendable {
   /// Bytes of incomplete requests, calls in flight and unread output now.
   package var memoryInUse = 0
   package var memoryLimit = 0
+  /// Bytes of incomplete requests on connections that no known caller has used.
+  package var unknownMemoryInUse = 0
+  package var unknownMemoryLimit = 0
   /// Calls and answers refused because the connection had its share of the memory.
   package var memoryRefusals = 0
   /// Incomplete requests given up so that others get memory.
   package var droppedRequests = 0
-  /// Connections closed because of unread output, so that others get memory.
+  /// Connections closed because of unread output, or of an incomplete request without a known caller, so
+  /// that others get memory.
   package var connectionsClosedForMemory = 0
+  /// Requests converted from JSON, also those that were invalid.
+  package var conversions = 0
+  /// Long ones that wait for their turn now.
+  package var conversionsWaiting = 0
+  package var conversionsRefused = 0
 
   /// TLS handshakes that are not finished now.
   package var handshakesOpen = 0

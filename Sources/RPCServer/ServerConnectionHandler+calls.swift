@@ -19,11 +19,12 @@ extension ServerConnectionHandler {
     while !isPaused, !isHoldingRefusals, !streams.hasFailed, !timing.isClosing, !decoder.isEmpty {
       // Not the moment of the arrival: a deadline may pass while earlier frames are handled.
       let now = peer.eventLoop.now
-      if answerImmediately(arrivedAt: arrival, now: now) {
+      if conversion == nil, answerImmediately(arrivedAt: arrival, now: now) {
         hasCompletedFrame = true
       } else if let decoded = decoder.next() {
         hasCompletedFrame = true
         perform(streams.frameReceived(decoded, arrivedAt: arrival, now: now), for: decoded)
+        conversion = nil
       } else {
         break
       }
@@ -139,107 +140,6 @@ extension ServerConnectionHandler {
     }
   }
 
-  private func start(_ call: ServerCall) {
-    let permission = router.permissions[call.method]
-    let identity: Identity
-    do {
-      identity = try authorize(call, permission)
-    } catch {
-      switch error {
-      case .unidentified(let status): refuseCredential(of: call.id, status)
-      case .refused(let status): fail(call.id, status)
-      }
-      return
-    }
-    // Everyone may call an open method, so it is not traced.
-    let span = tracing == nil || permission == .open ? nil : startSpan(of: call)
-    var inFlight: InFlightCall?
-    if access.gate.credentials != nil, permission != .open {
-      inFlight = identity.caller.meter.beginCall()
-      if inFlight == nil {
-        logging(span) {
-          access.gate.refused(
-            identity.caller.name, .inFlight, peer: peer, method: router.name(of: call.method))
-        }
-        fail(call.id, RPCStatus(.inFlight, retryDelay: RPCLimits.callerRetryDelay))
-        return
-      }
-    }
-    if memory.waitingBytes > 0 {
-      // The request was counted while it was incomplete.
-      countMemory()
-    }
-    guard
-      let memory = memory.count(
-        requestLength: call.request.payload.readableBytes, inFlight: inFlight)
-    else {
-      lackedMemory()
-      fail(call.id, ServerStreams.memoryExhausted)
-      return
-    }
-    let request = RPCCall(
-      payload: call.request.payload, metadata: call.request.metadata, deadline: call.deadline,
-      peer: peer, identity: identity, method: router.name(of: call.method), gate: access.gate,
-      span: span)
-    let connection = NIOLoopBound(self, eventLoop: peer.eventLoop)
-    switch router.bodies[call.method] {
-    case .unary(let body):
-      let answer = RPCAnswer(
-        call: call.id, deadline: call.deadline, peer: peer, identity: identity,
-        connection: connection, memory: memory, span: span)
-      logging(span) { body(request, answer) }
-    case .serverStreaming(let body):
-      let stream = RPCServerStream(
-        call: call.id, deadline: call.deadline, peer: peer, connection: connection,
-        memory: memory)
-      openCalls[call.id] = OpenCall(
-        stream: stream, identity: identity, permission: permission,
-        method: router.name(of: call.method))
-      watchExpiry(of: identity)
-      logging(span) { body(request, stream) }
-    }
-  }
-
-  /// Who a call is from, before its request is decoded.
-  ///
-  /// - Throws: why its caller may not make the call, counted and logged.
-  private func authorize(
-    _ call: ServerCall, _ permission: Permission
-  ) throws(Unauthorized) -> Identity {
-    if permission == .open {
-      if let refusal = refusalOfOpenCall(call) { throw .refused(refusal) }
-      return .local
-    }
-    let identity: Identity
-    do {
-      identity = try access.identify(call.request)
-      callerIsKnown()
-    } catch {
-      access.gate.refused(
-        error.caller, error.reason, peer: peer, method: router.name(of: call.method))
-      if error.reason == .connections {
-        throw .refused(RPCStatus(.connections, retryDelay: RPCLimits.callerRetryDelay))
-      }
-      throw .unidentified(RPCStatus(error.reason))
-    }
-    guard identity.caller.permissions.contains(permission) else {
-      let details = ["permission": permission.name]
-      access.gate.refused(
-        identity.caller.name, .permission, peer: peer, method: router.name(of: call.method),
-        details: details)
-      throw .refused(RPCStatus(.permission, details: details))
-    }
-    return identity
-  }
-
-  /// Why a call may not be made.
-  private enum Unauthorized: Error {
-    /// Nobody knows its caller.
-    case unidentified(RPCStatus)
-    /// Its caller may not make it.
-    case refused(RPCStatus)
-  }
-
   // MARK: Revocation
 
   /// Other credentials are in force: ends the streams of callers that may not have them any more.
@@ -257,7 +157,7 @@ extension ServerConnectionHandler {
     }
   }
 
-  private func watchExpiry(of identity: Identity) {
+  func watchExpiry(of identity: Identity) {
     if let expiry = access.expiry(of: identity, now: peer.eventLoop.now) {
       credentialCheck = min(credentialCheck, expiry)
     }
@@ -267,7 +167,11 @@ extension ServerConnectionHandler {
 
   /// Sends the answer of a unary call.
   func answer(_ call: CallID, with payload: ByteBuffer) {
-    let length = payload.readableBytes
+    answer(call, with: StampedMessage(payload))
+  }
+
+  func answer(_ call: CallID, with message: StampedMessage) {
+    let length = message.readableBytes
     let room = room(for: length)
     switch streams.answerProduced(
       call, payloadLength: length, waiting: waitingBytes, room: room)
@@ -276,7 +180,7 @@ extension ServerConnectionHandler {
       return
     case .send:
       count(call, .ok)
-      write(StampedMessage(payload), for: call.streamID)
+      write(message, for: call.streamID)
     case .sendFailure(let status):
       if length > room { lackedMemory() }
       writeFailure(call, status)

@@ -24,11 +24,11 @@ extension ServerConnectionHandler {
     guard rounded != counted || rounded > 0 else {
       return
     }
-    if rounded > 0 {
+    if rounded > 0, unknownUntil == nil {
       registerMemory()
     }
     if rounded != counted {
-      memory.setWaiting(rounded)
+      setWaiting(rounded)
     }
     if rounded > 0 || isReadDeferred {
       checkMemory(within: RPCLimits.memoryCheckTime)
@@ -40,6 +40,40 @@ extension ServerConnectionHandler {
     if let buffered = try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes) {
       channelBytes = buffered
     }
+  }
+
+  /// Counts what waits for the client, for known callers or for the others.
+  private func setWaiting(_ bytes: Int) {
+    memory.setWaiting(bytes, inBudget: unknownUntil == nil)
+    guard unknownUntil != nil else {
+      return
+    }
+    let connection = NIOLoopBound(self, eventLoop: peer.eventLoop)
+    registry.unknownMemory.set(bytes, of: peer.connectionID) { [eventLoop = peer.eventLoop] in
+      eventLoop.execute { connection.value.giveUpUnknown() }
+    }
+  }
+
+  /// A known caller has used the connection: what it holds counts among those of known callers.
+  func memoryIsKnown() {
+    let bytes = memory.waitingBytes
+    guard bytes > 0 else {
+      return
+    }
+    registry.unknownMemory.remove(peer.connectionID)
+    registerMemory()
+    memory.setWaiting(bytes, inBudget: true)
+  }
+
+  /// Others without a known caller need its memory, and its request has been incomplete for longest.
+  private func giveUpUnknown() {
+    guard let context, unknownUntil != nil, !timing.isClosing else {
+      return
+    }
+    statistics.connectionsClosedForMemory += 1
+    publishStatistics()
+    registry.logMemoryShortage(to: logger)
+    context.close(promise: nil)
   }
 
   private func registerMemory() {
@@ -56,7 +90,7 @@ extension ServerConnectionHandler {
 
   /// The connection is closed. Calls in flight give their memory back when their work ends.
   func releaseMemory() {
-    memory.setWaiting(0)
+    memory.setWaiting(0, inBudget: true)
     if isMemoryRegistered {
       registry.memory.remove(id: peer.connectionID)
     }
@@ -90,7 +124,8 @@ extension ServerConnectionHandler {
     countMemory()
     resumeReading()
     if isReadDeferred, isWritable, memory.isOverShare {
-      registry.memory.reclaim(now: now)
+      // Nobody gives up memory for a connection without a known caller.
+      if unknownUntil == nil { registry.memory.reclaim(now: now) }
       awaitMemory()
     }
   }

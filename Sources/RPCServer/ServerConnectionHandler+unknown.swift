@@ -1,5 +1,5 @@
 import AccessControl
-import Framing
+package import Framing
 import NIOCore
 
 /// Connections that no known caller has used, on a server with access control. Anybody can open them:
@@ -18,6 +18,7 @@ extension ServerConnectionHandler {
   func callerIsKnown() {
     guard unknownUntil != nil else { return }
     unknownUntil = nil
+    memoryIsKnown()
     if let wait = unknownWait { registry.unknown.end(wait) }
     unknownWait = nil
   }
@@ -55,13 +56,11 @@ extension ServerConnectionHandler {
   var isHoldingRefusals: Bool { heldRefusals > 0 && unknownUntil != nil }
 
   /// Why a call that needs no credential is not taken; nil if it is.
-  func refusalOfOpenCall(_ call: ServerCall) -> RPCStatus? {
+  ///
+  /// - Parameter length: of its message.
+  func refusalOfOpenCall(length: Int) -> RPCStatus? {
     guard unknownUntil != nil else { return nil }
-    if call.request.payload.readableBytes > RPCLimits.openRequestLength {
-      return RPCStatus(
-        .invalidArgument,
-        "the request has more than \(RPCLimits.openRequestLength) bytes, and no credential")
-    }
+    if length > RPCLimits.openRequestLength { return .openRequestTooLong }
     if openCalls.count >= RPCLimits.unknownStreams {
       return RPCStatus(
         .resourceExhausted,
@@ -77,6 +76,13 @@ extension ServerConnectionHandler {
     end(streams.channelClosed(), RPCStatus(.missing))
     settle()
   }
+}
+
+extension RPCStatus {
+  /// Of a call that needs no credential, and has none.
+  package static let openRequestTooLong = RPCStatus(
+    .invalidArgument,
+    "the request has more than \(RPCLimits.openRequestLength) bytes, and no credential")
 }
 
 /// Sent through the pipeline of a connection without a known caller that gives its place to a later one.

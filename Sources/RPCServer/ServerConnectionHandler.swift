@@ -27,6 +27,8 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
 
   var streams: ServerStreams
   var access: ConnectionAccess
+  /// Of the message of the frame that comes next; nil unless a front sent one.
+  var conversion: RequestConversion?
   /// When a credential of a stream expires.
   var credentialCheck = NIODeadline.distantFuture
   var decoder = FrameDecoder()
@@ -196,6 +198,8 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
       if streams.isBusy {
         watchHalfClosedClient()
       }
+    case let event as RequestConversion:
+      conversion = event
     case let event as ShutdownStarted:
       shutDown(event)
     case is CredentialsReplaced:

@@ -67,6 +67,14 @@ extension MetricTable {
     .gauge(
       "entitle_memory_budget_limit_bytes", "The memory budget for calls in bytes.",
       "memory.bytes_limit"),
+    .gauge(
+      "entitle_memory_unknown_used_bytes",
+      "Bytes of incomplete requests on connections that no known caller has used.",
+      "memory.unknown_bytes"),
+    .gauge(
+      "entitle_memory_unknown_limit_bytes",
+      "How many bytes they may hold: beyond it, those are closed that have waited for longest.",
+      "memory.unknown_bytes_limit"),
     .counter(
       "entitle_memory_refusals",
       "Calls and answers refused because the connection had its share of the memory.",
@@ -76,8 +84,21 @@ extension MetricTable {
       "Incomplete requests given up, so that others get memory.", "memory.dropped_requests"),
     .counter(
       "entitle_memory_closed_connections",
-      "Connections closed because of unread answers, so that others get memory.",
+      "Connections closed because of unread answers, or of an incomplete request without a known caller, "
+        + "so that others get memory.",
       "connections.closed_for_memory"),
+    .counter(
+      "entitle_conversions", "Requests converted from JSON, also those that were invalid.",
+      "conversions.done"),
+    .gauge(
+      "entitle_conversions_waiting", "Long requests that wait for their conversion.",
+      "conversions.waiting"),
+    .gauge(
+      "entitle_conversions_waiting_limit", "How many of them may wait.",
+      "conversions.waiting_limit"),
+    .counter(
+      "entitle_conversions_refused", "Long requests refused because too many waited.",
+      "conversions.refused"),
   ]
 
   static let store: [MetricDefinition] = [

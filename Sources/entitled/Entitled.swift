@@ -50,6 +50,21 @@ struct Entitled: AsyncParsableCommand {
   var webhookListen: [String] = []
 
   @Option(
+    name: .customLong("webhook-trusted-proxy"),
+    help: """
+      Proxy in front of --webhook-listen whose X-Forwarded-For is believed: an address or a block \
+      such as 192.0.2.0/24. Repeatable. Default: none.
+      """)
+  var webhookTrustedProxies: [String] = []
+
+  @Option(
+    help: """
+      Address for probes and metrics by HTTP, which callers cannot delay: HOST:PORT or \
+      tls:HOST:PORT. Repeatable. Default: none.
+      """)
+  var probeListen: [String] = []
+
+  @Option(
     name: .customLong("cors-origin"),
     help: """
       Origin of pages that may call by HTTP from a browser, such as https://admin.example.com. \
@@ -322,6 +337,10 @@ struct Entitled: AsyncParsableCommand {
     if !listen.isEmpty { flags[.listen] = .stringArray(listen) }
     if !httpListen.isEmpty { flags[.httpListen] = .stringArray(httpListen) }
     if !webhookListen.isEmpty { flags[.webhookListen] = .stringArray(webhookListen) }
+    if !webhookTrustedProxies.isEmpty {
+      flags[.webhookTrustedProxies] = .stringArray(webhookTrustedProxies)
+    }
+    if !probeListen.isEmpty { flags[.probeListen] = .stringArray(probeListen) }
     if !corsOrigins.isEmpty { flags[.corsOrigins] = .stringArray(corsOrigins) }
     if !storeReplicas.isEmpty { flags[.storeReplicas] = .stringArray(storeReplicas) }
     if !trustRoots.isEmpty { flags[.trustRoots] = .stringArray(trustRoots) }

@@ -11,21 +11,25 @@ import RPCServer
 import ServiceMetrics
 import Wire
 
-/// The HTTP listeners of the settings, with event loops of their own. Those for callers share one set
-/// of limits, and those for the App Store another one.
+/// The HTTP listeners of the settings, with event loops of their own: what is sent to those of one kind
+/// does not delay the others. Listeners of one kind share a set of limits.
 struct HTTPListeners: Sendable {
-  /// One for callers and one for the App Store: what one of them sends does not delay the other.
-  static let eventLoops = 2
+  /// For callers: two at least, so that a connection that keeps one busy does not delay all others.
+  static let callerLoops = max(2, System.coreCount)
+  /// One for the App Store and one for probes, which callers cannot delay.
+  static let eventLoops = callerLoops + 2
 
   let listeners: [RPCListener]
   private let names: [String]
   private let fronts: [(name: String, front: HTTPFront)]
   private let groups: [MultiThreadedEventLoopGroup]
 
-  /// - Parameter connections: The limit of open connections of the server.
+  /// - Parameters:
+  ///   - connections: The limit of open connections of the server.
+  ///   - knowsSigner: Whether a signed payload names a signer that is known.
   init(
     settings: Settings, connections: Int, catalog: CatalogHolder, metrics: ServiceMetrics,
-    logger: Logger
+    logger: Logger, knowsSigner: @escaping @Sendable (String) -> Bool
   ) {
     var listeners: [RPCListener] = []
     var names: [String] = []
@@ -33,31 +37,43 @@ struct HTTPListeners: Sendable {
     var groups: [MultiThreadedEventLoopGroup] = []
     func add(
       _ addresses: [ServerAddress], _ name: String, _ identity: Identity?,
-      _ site: @autoclosure () -> any HTTPSite, _ limits: HTTPFrontLimits
+      _ site: @autoclosure () -> any HTTPSite, _ limits: HTTPFrontLimits, loops: Int = 1,
+      isForOperators: Bool = false
     ) {
       if addresses.isEmpty { return }
-      let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+      let group = MultiThreadedEventLoopGroup(numberOfThreads: loops)
       let front = HTTPFront(site(), limits: limits, group: group)
-      listeners += addresses.map { RPCListener($0, front: front, identity: identity) }
+      listeners += addresses.map {
+        RPCListener($0, front: front, identity: identity, isForOperators: isForOperators)
+      }
       names += addresses.map { _ in name }
       fronts.append((name, front))
       groups.append(group)
     }
+    let page: ProbeSite.MetricsBody = { counters, accept in
+      let values = counters.map { StatisticValue($0.name, $0.value) }
+      let page = metrics.page(of: values, accept: accept)
+      return (page.contentType, page.body)
+    }
+    func isLocal(_ addresses: [ServerAddress]) -> Bool {
+      settings.credentialsPath == nil && addresses.allSatisfy(\.isLoopback)
+    }
     add(
       settings.httpListen, "http", nil,
       APISite(
-        crossOrigin: CrossOrigin(settings.corsOrigins),
-        isLocal: settings.credentialsPath == nil && settings.httpListen.allSatisfy(\.isLoopback)
-      ) { counters, accept in
-        let values = counters.map { StatisticValue($0.name, $0.value) }
-        let page = metrics.page(of: values, accept: accept)
-        return (page.contentType, page.body)
-      },
-      HTTPFrontLimits())
+        crossOrigin: CrossOrigin(settings.corsOrigins), isLocal: isLocal(settings.httpListen),
+        metrics: page),
+      HTTPFrontLimits(), loops: Self.callerLoops)
     add(
       settings.webhookListen, "webhook", .apple,
-      WebhookSite(logger: logger) { catalog.snapshot.catalog.apps[BundleID($0)] != nil },
+      WebhookSite(
+        trustedProxies: settings.webhookTrustedProxies, logger: logger,
+        hasApp: { catalog.snapshot.catalog.apps[BundleID($0)] != nil }, knowsSigner: knowsSigner),
       .webhook(sharing: connections))
+    add(
+      settings.probeListen, "probe", nil,
+      ProbeSite(isLocal: isLocal(settings.probeListen), metrics: page), .probes,
+      isForOperators: true)
     self.listeners = listeners
     self.names = names
     self.fronts = fronts

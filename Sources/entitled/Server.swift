@@ -474,7 +474,7 @@ private struct ServerComponents {
         server: { [weak rpcServer] in rpcServer }, libraries: libraries,
         version: ProgramVersion.current,
         store: settings.store.isPostgres ? "postgresql" : "sqlite"),
-      logger: logger)
+      logger: logger, knowsSigner: { pool.knowsSigner(of: $0) })
     if let tls { statistics.add { tls.values } }
     statistics.add { [http] in http.values }
     // Weak, to avoid a reference cycle: the server retains its methods, and they retain

@@ -25,12 +25,12 @@ extension Settings {
   }
 
   /// All addresses to listen on.
-  var addresses: [ServerAddress] { listen + httpListen + webhookListen }
+  var addresses: [ServerAddress] { listen + httpListen + webhookListen + probeListen }
 
   /// The addresses that other machines can reach without credentials or without TLS. Callers of the
   /// webhook have no credentials: what counts there is what Apple signed.
   private var unprotectedAddresses: [Unprotected] {
-    let forCallers = (listen + httpListen).map { address in
+    let forCallers = (listen + httpListen + probeListen).map { address in
       Unprotected(
         address: address, lacksCredentials: credentialsPath == nil, isWebhook: false)
     }

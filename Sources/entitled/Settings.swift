@@ -22,6 +22,10 @@ struct Settings: Sendable {
   var httpListen: [ServerAddress]
   /// For the notifications of the App Store.
   var webhookListen: [ServerAddress]
+  /// The proxies in front of it that say whose request they pass on.
+  var webhookTrustedProxies: [AddressBlock]
+  /// For probes and metrics.
+  var probeListen: [ServerAddress]
   /// The origins of pages that may call by HTTP from a browser.
   var corsOrigins: [String]
   var catalogPath: String
@@ -244,6 +248,8 @@ extension Settings {
       (.listen, Self.list(listen)),
       (.httpListen, Self.list(httpListen)),
       (.webhookListen, Self.list(webhookListen)),
+      (.webhookTrustedProxies, Self.list(webhookTrustedProxies)),
+      (.probeListen, Self.list(probeListen)),
       (.corsOrigins, corsOrigins.isEmpty ? "none" : corsOrigins.joined(separator: ", ")),
       (.catalog, catalogPath),
       (.store, store.description),
@@ -302,7 +308,7 @@ extension Settings {
 }
 
 extension Settings {
-  fileprivate static func list(_ addresses: [ServerAddress]) -> String {
+  fileprivate static func list(_ addresses: [some CustomStringConvertible]) -> String {
     addresses.isEmpty ? "none" : addresses.map(\.description).joined(separator: ", ")
   }
 }
@@ -318,6 +324,8 @@ private struct SettingsReader {
     let addresses = listen.compactMap { address(parsing: $0, of: .listen) }
     let httpListen = await httpAddresses(.httpListen)
     let webhookListen = await httpAddresses(.webhookListen)
+    let proxies = await trustedProxies(areUsed: !webhookListen.isEmpty)
+    let probeListen = await httpAddresses(.probeListen)
     let origins = await origins(areUsed: !httpListen.isEmpty)
     if listen.isEmpty { report(.listen, "at least one address is needed") }
     let catalogPath = await string(.catalog)
@@ -352,12 +360,13 @@ private struct SettingsReader {
     let level = await choice(.logLevel, default: Logger.Level.info)
     let format = await choice(.logFormat, default: Settings.LogFormat.text)
     let traces = await traces()
-    let tls = await tlsFiles(for: addresses + httpListen + webhookListen)
+    let tls = await tlsFiles(for: addresses + httpListen + webhookListen + probeListen)
     let unprotected = await boolean(.allowUnprotectedListen) ?? false
     let credentials = await string(.credentials)
     guard let catalogPath, let store else { return nil }
     return Settings(
       listen: addresses, httpListen: httpListen, webhookListen: webhookListen,
+      webhookTrustedProxies: proxies, probeListen: probeListen,
       corsOrigins: origins, catalogPath: catalogPath, store: store, nodeName: nodeName,
       staleness: .seconds(staleness),
       changeRetention: retention == 0 ? nil : .seconds(retention * 86_400),
@@ -412,6 +421,23 @@ private struct SettingsReader {
       report(.corsOrigins, "requires \(SettingKey.httpListen.rawValue)")
     }
     return origins
+  }
+
+  /// - Parameter areUsed: Whether there is a listener to which they apply.
+  private mutating func trustedProxies(areUsed: Bool) async -> [AddressBlock] {
+    let texts = await strings(.webhookTrustedProxies) ?? []
+    if !texts.isEmpty, !areUsed {
+      report(.webhookTrustedProxies, "requires \(SettingKey.webhookListen.rawValue)")
+    }
+    return texts.compactMap { text in
+      let block = AddressBlock(text)
+      if block == nil {
+        report(
+          .webhookTrustedProxies,
+          "\(text): an address or a block is expected, such as 192.0.2.1 or 2001:db8::/32")
+      }
+      return block
+    }
   }
 
   private mutating func tlsFiles(for addresses: [ServerAddress]) async -> TLSFileNames? {
@@ -643,6 +669,8 @@ enum SettingKey: String, CaseIterable {
   case listen
   case httpListen = "http_listen"
   case webhookListen = "webhook_listen"
+  case webhookTrustedProxies = "webhook_trusted_proxies"
+  case probeListen = "probe_listen"
   case corsOrigins = "cors_origins"
   case catalog
   case store

@@ -65,6 +65,26 @@ struct CallerMeterTests {
     #expect(meter.charge(.reads(1), now: Self.at(24_700)) == nil)
   }
 
+  @Test("What was paid before the conversion is part of the cost, and only the rest is charged")
+  func prepaid() {
+    let meter = CallerMeter(CallerLimits(readsPerSecond: 10, submissionsPerSecond: 10))
+    let start = Self.start
+    // 4 MiB, and 256 customers in them.
+    #expect(meter.charge(.reads(64), now: start) == nil)
+    #expect(meter.charge(.reads(256), prepaid: .reads(64), now: start) == nil)
+    #expect(meter.charge(.reads(1), now: start) == .milliseconds(24_700))
+    #expect(meter.charge(.submissions(64), now: start) == nil)
+    #expect(meter.charge(.submissions(1), prepaid: .submissions(64), now: start) == nil)
+    #expect(meter.charge(.submissions(1), now: start) == .milliseconds(5_500))
+    // Another rate is charged as ever.
+    let other = CallerMeter(CallerLimits(readsPerSecond: 1, expensiveReadsPerSecond: 1))
+    for delay in [nil, Duration.seconds(1)] {
+      #expect(other.charge(.expensiveRead, prepaid: .reads(64), now: start) == delay)
+    }
+    #expect(other.charge(.none, prepaid: .reads(64), now: start) == nil)
+    #expect(other.charge(.reads(1), now: start) == nil)
+  }
+
   @Test("The debt is ten minutes at most")
   func largestDebt() {
     let meter = CallerMeter(CallerLimits(submissionsPerSecond: 1))

@@ -145,6 +145,25 @@ struct JSONDocumentTests {
     #expect(code(digits + [UInt8(ascii: "1")]) == .tooLarge)
   }
 
+  @Test func `values are bounded where the caller says so, names not counted`() {
+    func code(_ text: String, _ limit: Int) -> JSONError.Code? {
+      do throws(JSONError) {
+        _ = try JSONDocument(Array(text.utf8), valueLimit: limit)
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    for (text, values) in [
+      ("1", 1), ("[]", 1), (#"{"a":1,"b":[true,null,"c",{}]}"#, 7), ("[[],[],[[]]]", 5),
+    ] {
+      #expect(code(text, values) == nil, "\(text)")
+      #expect(code(text, values - 1) == .tooLarge, "\(text)")
+    }
+    // Found when it is reached: what follows is not even read.
+    #expect(code("[1,2,nonsense", 2) == .tooLarge)
+  }
+
   @Test func `many members do not take long`() {
     // A quadratic comparison would take minutes.
     let members = (0..<60_000).map { "\"\($0)\":0" }.joined(separator: ",")

@@ -41,10 +41,10 @@ struct ConformanceUnary: UnaryTranslation {
   let messageLimit: Int?
 
   func call(
-    from body: ByteBuffer, peer: RPCPeer, now: NIODeadline
+    from body: ByteBuffer?, peer: RPCPeer, now: NIODeadline
   ) throws(HTTPAnswer) -> FramedCall {
     var call = try base.call(from: body, peer: peer, now: now)
-    if let messageLimit, call.payload.readableBytes > messageLimit {
+    if let messageLimit, call.wireMessage.readableBytes > messageLimit {
       throw answer(to: .bodyTooLong(limit: messageLimit))
     }
     if let query { call.metadata.append((key: ConformanceService.queryKey, value: query)) }
@@ -74,6 +74,14 @@ struct ConformanceUnary: UnaryTranslation {
   func answer(to problem: RequestProblem) -> HTTPAnswer { base.answer(to: problem) }
 }
 
+extension FramedCall {
+  /// The message in protobuf; empty if it is invalid, which the call is refused for.
+  fileprivate var wireMessage: ByteBuffer {
+    guard let conversion else { return payload }
+    return (try? conversion.converted().get()) ?? ByteBuffer()
+  }
+}
+
 /// A stream whose messages are ``Reply``s, the last of which has its end.
 ///
 /// The head of the response is written when the call begins, before the service has answered: its fields
@@ -92,13 +100,13 @@ final class ConformanceStream: StreamTranslation {
   var fields: [(String, String)] { base.fields + headers.withLock { $0 } }
 
   func call(
-    from body: ByteBuffer, peer: RPCPeer, now: NIODeadline
+    from body: ByteBuffer?, peer: RPCPeer, now: NIODeadline
   ) throws(HTTPAnswer) -> FramedCall {
     let call = try base.call(from: body, peer: peer, now: now)
-    if let messageLimit, call.payload.readableBytes > messageLimit {
+    if let messageLimit, call.wireMessage.readableBytes > messageLimit {
       throw answer(to: .bodyTooLong(limit: messageLimit))
     }
-    let definition = try? ResponseDefinition(ofRequest: call.payload, isStream: true)
+    let definition = try? ResponseDefinition(ofRequest: call.wireMessage, isStream: true)
     headers.withLock {
       $0 = (definition?.headers ?? []).flatMap { field in field.values.map { (field.name, $0) } }
     }

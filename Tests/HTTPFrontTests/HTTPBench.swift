@@ -9,35 +9,43 @@ import RPCClient
 import RPCServer
 import ServiceSupport
 import StoreSimulator
+import Synchronization
 import TestSupport
 import Wire
 
 /// The whole service with its HTTP listeners.
 struct HTTPBench {
   let service: ServiceBench
+  let front: HTTPFront
   let api: ServerAddress
   let webhook: ServerAddress
 
   static func run(
     access: BenchAccess? = nil, limits: RPCLimits = RPCLimits(), site: APISite = APISite(),
     frontLimits: HTTPFrontLimits = HTTPFrontLimits(),
-    webhookLimits: WebhookLimits = WebhookLimits(),
+    webhookLimits: WebhookLimits = WebhookLimits(), trustedProxies: [AddressBlock] = [],
     _ body: (HTTPBench) async throws -> Void
   ) async throws {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let webhook = WebhookSite(limits: webhookLimits, logger: logger) {
-      BundleID($0) == SimulatedApp.bundleID
-    }
+    // Known when the service is made, which gets the listeners.
+    let signers = Mutex<(@Sendable (String) -> Bool)?>(nil)
+    let webhook = WebhookSite(
+      limits: webhookLimits, trustedProxies: trustedProxies, logger: logger,
+      hasApp: { BundleID($0) == SimulatedApp.bundleID },
+      knowsSigner: { payload in signers.withLock { $0 }?(payload) ?? false })
+    let front = HTTPFront(site, limits: frontLimits)
     let listeners = [
-      RPCListener(.tcp(host: "127.0.0.1", port: 0), front: HTTPFront(site, limits: frontLimits)),
+      RPCListener(.tcp(host: "127.0.0.1", port: 0), front: front),
       RPCListener(
         .tcp(host: "127.0.0.1", port: 0),
         front: HTTPFront(webhook, limits: .webhook(sharing: 4_096)),
         identity: .apple),
     ]
     try await ServiceBench.run(limits: limits, access: access, listeners: listeners) { bench in
+      signers.withLock { $0 = bench.knowsSigner }
       try await body(
-        HTTPBench(service: bench, api: bench.addresses[2], webhook: bench.addresses[3]))
+        HTTPBench(
+          service: bench, front: front, api: bench.addresses[2], webhook: bench.addresses[3]))
     }
   }
 

@@ -1,6 +1,7 @@
 import EntitlementDomain
 import EntitlementService
 import EntitlementStore
+import Foundation
 import Framing
 @testable import HTTPFront
 import Logging
@@ -170,10 +171,13 @@ struct WebhookTests {
 
   @Test("Beyond the rate of failures, what is posted is put off")
   func failures() async throws {
-    let limits = WebhookLimits(failuresPerSecond: 1)
+    let one = WebhookLimits.Rate(inAll: 1, ofClient: 1)
+    let limits = WebhookLimits(strangers: one, knownSigners: one)
     try await HTTPBench.run(webhookLimits: limits) { bench async throws in
-      // Costs too little to count.
-      for _ in 0..<20 { #expect(try post(body("a.b.c"), to: bench).status == 400) }
+      // Costs too little to count, without certificates or with such as need no validation.
+      for bad in ["a.b.c", try withoutCertificates(purchase(bench))] {
+        for _ in 0..<20 { #expect(try post(body(bad), to: bench).status == 400) }
+      }
       // Signed by the App Store, for somebody else's app.
       let other = try body(signed(bench, app: "com.example.other"))
       let path = "\(Self.path)/\(SimulatedApp.bundleID)"
@@ -188,27 +192,75 @@ struct WebhookTests {
     }
   }
 
-  @Test("Failed verifications and bytes of all connections have rates")
-  func budget() {
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let budget = WebhookBudget(
-      WebhookLimits(bytesPerSecond: 1_000, failuresPerSecond: 2), logger: logger)
-    let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
-    #expect(budget.admits(now: start))
-    budget.verificationFailed(now: start)
-    #expect(budget.admits(now: start))
-    budget.verificationFailed(now: start)
-    #expect(!budget.admits(now: start))
-    #expect(!budget.admits(now: start + .milliseconds(400)))
-    #expect(budget.admits(now: start + .milliseconds(600)))
+  /// The payload with certificates that are none: refused before anything is computed.
+  private func withoutCertificates(_ payload: String) -> String {
+    let header = Data(#"{"alg":"ES256","x5c":["AAAA","AAAA","AAAA"]}"#.utf8).base64EncodedString()
+    let parts = payload.split(separator: ".")
+    return "\(header.replacing("=", with: "")).\(parts[1]).\(parts[2])"
+  }
 
-    let later = start + .seconds(10)
-    budget.received(bytes: 900, now: later)
-    #expect(budget.admits(now: later))
-    budget.received(bytes: 900, now: later)
-    #expect(!budget.admits(now: later))
-    #expect(!budget.admits(now: later + .milliseconds(700)))
-    #expect(budget.admits(now: later + .milliseconds(900)))
+  @Test("Whatever others post, what a known signer signed is taken, also from the same client")
+  func knownSignerFirst() async throws {
+    let limits = WebhookLimits(strangers: WebhookLimits.Rate(inAll: 1, ofClient: 1))
+    try await HTTPBench.run(webhookLimits: limits) { bench async throws in
+      let payloads = try bench.service.signed(.firstPurchase, seed: 1).compactMap(\.notification)
+      #expect(try post(body(payloads[0]), to: bench).status == 200)
+      let stranger = try SigningAuthority.generate()
+      let forged = try stranger.sign(purchasePayload: payloads[0])
+      try await eventually { try post(body(forged), to: bench).status == 503 }
+      #expect(try post(body(try signed(bench)), to: bench).status == 200)
+      #expect(try post(body(forged), to: bench).status == 503)
+      // Long ones are no usual notifications, whatever they name.
+      let long = String(repeating: "A", count: WebhookLimits.usualLength)
+      let header = payloads[0].prefix { $0 != "." }
+      #expect(try post(body("\(header).\(long).AAAA"), to: bench).status == 503)
+    }
+  }
+
+  @Test("Whoever copies the certificates of a known signer has the rate of known signers")
+  func copiedCertificates() async throws {
+    let limits = WebhookLimits(knownSigners: WebhookLimits.Rate(inAll: 1_000_000, ofClient: 1))
+    let proxy = try #require(AddressBlock("127.0.0.0/8"))
+    try await HTTPBench.run(webhookLimits: limits, trustedProxies: [proxy]) { bench async throws in
+      let genuine = try purchase(bench)
+      #expect(try post(body(genuine), to: bench).status == 200)
+      // One is not even JSON, and one only lacks the signature.
+      let parts = genuine.split(separator: ".")
+      for forged in [
+        "\(parts[0]).AAAA.AAAA", "\(parts[0]).\(parts[1]).\(String(parts[2].reversed()))",
+      ] {
+        try await eventually {
+          let socket = try HTTPSocket(bench.webhook)
+          try socket.request(
+            "POST", Self.path, [("x-forwarded-for", "198.51.100.7")], Array(body(forged).utf8))
+          return try socket.response().status == 503
+        }
+      }
+      #expect(try post(body(try signed(bench)), to: bench).status == 200)
+    }
+  }
+
+  @Test("Behind trusted proxies each client has rates of its own")
+  func clients() async throws {
+    let limits = WebhookLimits(strangers: WebhookLimits.Rate(inAll: 1_000_000, ofClient: 1))
+    let proxy = try #require(AddressBlock("127.0.0.0/8"))
+    try await HTTPBench.run(webhookLimits: limits, trustedProxies: [proxy]) { bench async throws in
+      func post(_ payload: String, from clients: String...) throws -> Int {
+        let socket = try HTTPSocket(bench.webhook)
+        try socket.request(
+          "POST", Self.path, clients.map { ("X-Forwarded-For", $0) }, Array(body(payload).utf8))
+        return try socket.response().status
+      }
+      let genuine = try purchase(bench)
+      let forged = try SigningAuthority.generate().sign(purchasePayload: genuine)
+      try await eventually { try post(forged, from: "198.51.100.7") == 503 }
+      // What stands before the last address may be invented.
+      #expect(try post(forged, from: "203.0.113.1, 198.51.100.7") == 503)
+      #expect(try post(forged, from: "203.0.113.1", "198.51.100.7") == 503)
+      #expect(try post(forged, from: "203.0.113.1") == 400)
+      // Nothing of this signer was verified before.
+      #expect(try post(genuine, from: "203.0.113.2") == 200)
+    }
   }
 
   @Test(
@@ -239,5 +291,15 @@ struct WebhookTests {
       let long = String(repeating: "a", count: 1_048_576)
       #expect(try post(body(long), to: bench).status == 413)
     }
+  }
+}
+
+extension SigningAuthority {
+  /// The same payload, signed by this authority.
+  fileprivate func sign(purchasePayload payload: String) throws -> String {
+    var text = String(payload.split(separator: ".")[1])
+      .replacing("-", with: "+").replacing("_", with: "/")
+    while text.utf8.count % 4 != 0 { text += "=" }
+    return try sign(payloadJSON: Array(try #require(Data(base64Encoded: text))))
   }
 }

@@ -46,6 +46,10 @@ package struct ServiceBench {
   package let watermark: FeedWatermark
   package let server: RPCServer
   package let addresses: [ServerAddress]
+  /// Whether a signed payload names a signer of which another payload was verified.
+  package var knowsSigner: @Sendable (_ payload: String) -> Bool {
+    { [pool] in pool.knowsSigner(of: $0) }
+  }
   private let pool: VerificationPool
   private let following: Task<Void, Never>
   private let folder: URL

@@ -95,9 +95,25 @@ package struct RPCLimits: Hashable, Sendable {
   package static let refusalDelay: Duration = .seconds(10)
   /// The longest request of a method that needs no credential, in bytes: the name of a service.
   package static let openRequestLength = 1_024
-  /// The places of TCP connections that are kept for Unix sockets, so that an operator can always
+  /// The memory of connections that no known caller has used: ``memory`` divided by this, and not a part
+  /// of it. At least 6 MiB, so that the longest first request fits.
+  package static let unknownMemoryPart = 8
+  /// The places of TCP connections that are kept for Unix sockets and probes, so that an operator can always
   /// connect: at most this many, and at most a tenth of all.
   package static let localConnections = 16
+
+  /// The longest message that is converted to protobuf on an event loop, in bytes: some tens of
+  /// microseconds, less than what HTTP costs around it.
+  package static let convertedInPlace = 4_096
+  /// Bytes of a longer message that cost its caller one token before it is converted, and at least one
+  /// token in all. A call whose own cost is higher pays no more than that.
+  package static let convertedBytesPerToken = 65_536
+  /// Longer messages that wait to be converted, and their bytes. One caller has at most as many as it
+  /// leaves to others.
+  package static let convertedMessages = 256
+  package static let convertedBytes = 67_108_864
+  /// Working time of a caller's turn among them: a message that takes longer counts as several turns.
+  package static let conversionTurn: Duration = .milliseconds(4)
 
   /// The shortest time between two lines of the log about the same shortage.
   package static let shortageLogTime: Duration = .seconds(60)
@@ -144,8 +160,8 @@ package struct RPCLimits: Hashable, Sendable {
   /// and one more for each 64 KiB. A frame that finds the bucket empty ends the connection.
   package var brokenFrames: Int
 
-  /// Token bucket for TCP connections that end within ``shortConnectionTime`` or are refused:
-  /// capacity, and tokens a second. While it is empty, new connections wait in the kernel's queue
+  /// Token bucket of each kind of listener for TCP connections that end within ``shortConnectionTime`` or
+  /// are refused: capacity, and tokens a second. While it is empty, new connections wait in the kernel's queue
   /// (`acceptBacklog`). Bounds the cost of clients that only connect and close, about 150 µs each.
   package var shortConnectionsPerSecond: Int
 
@@ -174,7 +190,8 @@ package struct RPCLimits: Hashable, Sendable {
   package var unknownTime: Duration
 
   /// The memory of all connections of a server together, in bytes: incomplete requests, calls in
-  /// flight and unread output. At least 48 MiB, so that a single connection can send the longest
+  /// flight and unread output. Those that no known caller has used have memory of their own
+  /// (``unknownMemoryPart``). At least 48 MiB, so that a single connection can send the longest
   /// request and get the longest answer.
   package var memory: Int
 

@@ -48,6 +48,9 @@ package struct TokenBucket: Sendable {
     return hadToken
   }
 
+  /// Whether no token is missing.
+  package func isFull(now: NIODeadline) -> Bool { fullAt <= now }
+
   /// When the next token is available; nil if one is available now.
   package func nextToken(now: NIODeadline) -> NIODeadline? {
     fullAt <= now + oneTokenLeft ? nil : fullAt - oneTokenLeft

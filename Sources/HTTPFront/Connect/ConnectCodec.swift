@@ -9,18 +9,22 @@ enum ConnectCodec: String, Sendable {
 
   /// Converts a request to protobuf.
   ///
-  /// - Throws: INVALID_ARGUMENT with the field. It has no value of the request.
+  /// - Returns: INVALID_ARGUMENT with the field, if it is invalid. It has no value of the request.
   func wire(
     of bytes: ByteBuffer, _ type: MessageType, _ anyTypes: AnyTypes
-  ) throws(RPCStatus) -> ByteBuffer {
-    guard self == .json else { return bytes }
+  ) -> Result<ByteBuffer, RPCStatus> {
+    guard self == .json else { return .success(bytes) }
     do {
-      return try type.wire(ofJSON: Array(bytes.readableBytesView), anyTypes: anyTypes)
+      return .success(
+        try type.wire(
+          ofJSON: Array(bytes.readableBytesView), values: MessageJSONLimits.requestValues,
+          anyTypes: anyTypes))
     } catch {
       let violations =
         error.path.isEmpty
         ? [] : [RPCStatus.FieldViolation(field: error.path, description: error.description)]
-      throw RPCStatus(.invalidArgument, error.description, fieldViolations: violations)
+      return .failure(
+        RPCStatus(.invalidArgument, error.description, fieldViolations: violations))
     }
   }
 

@@ -17,7 +17,6 @@ struct ConnectHeader: Sendable {
   /// As in ``FramedCall``.
   let timeoutNanoseconds: Int64
   private(set) var metadata: [(key: String, value: String)]
-  let authorization: String?
 
   private static let known = [RequestEnvelope.authorizationName, "traceparent", "tracestate"]
   private static let ofHTTP: Set = [
@@ -47,7 +46,6 @@ struct ConnectHeader: Sendable {
         return isOurs ? nil : (key: name, value: field.value)
       }
     }
-    authorization = headers.first(name: RequestEnvelope.authorizationName)
   }
 
   /// Says in the metadata that the request is a GET: the service reads it.
@@ -55,28 +53,22 @@ struct ConnectHeader: Sendable {
     metadata.append((key: RPCCall.getName, value: "1"))
   }
 
-  /// The call with this message.
+  /// The call with this message. JSON is converted when the call is admitted.
   ///
-  /// - Throws: INVALID_ARGUMENT for a message that is not valid JSON of the request.
-  func call(
-    _ method: MethodDescription, _ message: ByteBuffer, _ codec: ConnectCodec, peer: RPCPeer
-  ) throws(RPCStatus) -> FramedCall {
-    let isLong = message.readableBytes > RPCLimits.openRequestLength
-    if isLong, !method.needsCaller, !peer.isKnown(authorization: authorization) {
-      // The same limit as by ttrpc, before anything is converted.
-      throw RPCStatus(
-        .invalidArgument,
-        "the request has more than \(RPCLimits.openRequestLength) bytes, and no credential")
+  /// - Parameter message: nil: it was not kept.
+  func call(_ method: MethodDescription, _ message: ByteBuffer?, _ codec: ConnectCodec)
+    -> FramedCall
+  {
+    var call = FramedCall(method, timeoutNanoseconds: timeoutNanoseconds, metadata: metadata)
+    switch (message, codec) {
+    case (nil, _): call.conversion = .withheld(needsCaller: method.needsCaller)
+    case (let message?, .proto): call.payload = message
+    case (let message?, .json):
+      call.conversion = RequestConversion(message) { message in
+        codec.wire(of: message, method.request, method.anyTypes)
+      }
     }
-    var payload = ByteBuffer()
-    do {
-      payload = try codec.wire(of: message, method.request, method.anyTypes)
-    } catch {
-      // Without a known caller, the call is refused for its credential, whatever its message is.
-      if !method.needsCaller || peer.isKnown(authorization: authorization) { throw error }
-    }
-    return FramedCall(
-      method, payload: payload, timeoutNanoseconds: timeoutNanoseconds, metadata: metadata)
+    return call
   }
 
   /// - Throws: UNIMPLEMENTED for a compressed request.

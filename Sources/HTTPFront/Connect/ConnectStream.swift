@@ -14,10 +14,11 @@ struct ConnectStream: StreamTranslation {
   var fields: [(String, String)] { Self.fields(codec) }
 
   func call(
-    from body: ByteBuffer, peer: RPCPeer, now: NIODeadline
+    from body: ByteBuffer?, peer: RPCPeer, now: NIODeadline
   ) throws(HTTPAnswer) -> FramedCall {
+    guard let body else { return header.call(method, nil, codec) }
     do throws(RPCStatus) {
-      return try header.call(method, try Self.onlyMessage(in: body), codec, peer: peer)
+      return header.call(method, try Self.onlyMessage(in: body), codec)
     } catch {
       throw Self.answer(error, codec)
     }

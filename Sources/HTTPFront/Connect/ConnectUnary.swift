@@ -13,13 +13,9 @@ struct ConnectUnary: UnaryTranslation {
   let query: ByteBuffer?
 
   func call(
-    from body: ByteBuffer, peer: RPCPeer, now: NIODeadline
+    from body: ByteBuffer?, peer: RPCPeer, now: NIODeadline
   ) throws(HTTPAnswer) -> FramedCall {
-    do throws(RPCStatus) {
-      return try header.call(method, query ?? body, codec, peer: peer)
-    } catch {
-      throw answer(error)
-    }
+    header.call(method, query ?? body, codec)
   }
 
   func answer(to response: ResponseEnvelope, now: NIODeadline) -> HTTPAnswer {

@@ -17,7 +17,9 @@ enum NotificationBody: Hashable {
 
   init(_ body: ByteBuffer) {
     let bytes = Array(body.readableBytesView)
-    guard let document = try? JSONDocument(bytes), document.nodes[0].kind == .object else {
+    guard let document = try? JSONDocument(bytes, valueLimit: WebhookLimits.values),
+      document.nodes[0].kind == .object
+    else {
       let found = bytes.count <= Self.describedLength ? MisplacedDocument(bytes) : nil
       self = .other(found?.detail(at: .notificationBody))
       return

@@ -4,6 +4,7 @@ package import Logging
 package import NIOCore
 package import NIOHTTP1
 package import RPCServer
+import Synchronization
 import Wire
 
 /// What the App Store reaches: `POST /apple/notifications`, or the same with the bundle id of the only
@@ -15,15 +16,22 @@ package struct WebhookSite: HTTPSite {
   private static let path = "/apple/notifications"
 
   private let budget: WebhookBudget
-  private let hasApp: @Sendable (_ bundleID: String) -> Bool
+  private let proxies: TrustedProxies
+  private let questions: NotificationQuestions
 
-  /// - Parameter hasApp: Whether the catalog in force has the app.
+  /// - Parameters:
+  ///   - trustedProxies: Whose word about the addresses of clients is believed.
+  ///   - hasApp: Whether the catalog in force has the app.
+  ///   - knowsSigner: Whether a signed payload names a signer of which another payload was verified. It is
+  ///     asked of everything that is posted.
   package init(
-    limits: WebhookLimits = WebhookLimits(), logger: Logger,
-    hasApp: @escaping @Sendable (_ bundleID: String) -> Bool
+    limits: WebhookLimits = WebhookLimits(), trustedProxies: [AddressBlock] = [], logger: Logger,
+    hasApp: @escaping @Sendable (_ bundleID: String) -> Bool,
+    knowsSigner: @escaping @Sendable (_ payload: String) -> Bool
   ) {
     budget = WebhookBudget(limits, logger: logger)
-    self.hasApp = hasApp
+    proxies = TrustedProxies(blocks: trustedProxies)
+    questions = NotificationQuestions(hasApp: hasApp, knowsSigner: knowsSigner)
   }
 
   package func route(_ head: HTTPRequestHead, now: NIODeadline) -> HTTPRoute {
@@ -36,10 +44,11 @@ package struct WebhookSite: HTTPSite {
       rest.utf8.count <= 256
     else { return .answer(.notFound) }
     guard head.method == .POST else { return .answer(.notAllowed("POST")) }
-    guard budget.admits(now: now) else { return .answer(Self.later("too many notifications")) }
     let app = rest.dropFirst()
     return .unary(
-      NotificationPost(bundleID: app.isEmpty ? nil : String(app), budget: budget, hasApp: hasApp))
+      NotificationPost(
+        bundleID: app.isEmpty ? nil : String(app), forwarded: head.headers[TrustedProxies.field],
+        proxies: proxies, budget: budget, questions: questions))
   }
 
   package func answer(to problem: RequestProblem) -> HTTPAnswer {
@@ -59,25 +68,52 @@ package struct WebhookSite: HTTPSite {
   }
 }
 
+/// What the service knows.
+private struct NotificationQuestions: Sendable {
+  let hasApp: @Sendable (_ bundleID: String) -> Bool
+  let knowsSigner: @Sendable (_ payload: String) -> Bool
+}
+
 /// One notification: a call of SubmitNotification.
-struct NotificationPost: UnaryTranslation {
+private final class NotificationPost: UnaryTranslation {
   /// The app of the path; nil: any app of the catalog.
-  let bundleID: String?
-  let budget: WebhookBudget
-  let hasApp: @Sendable (String) -> Bool
+  private let bundleID: String?
+  private let forwarded: [String]
+  private let proxies: TrustedProxies
+  private let budget: WebhookBudget
+  private let questions: NotificationQuestions
+  /// Nil until the body is read.
+  private let post = Mutex<WebhookBudget.Post?>(nil)
+
+  init(
+    bundleID: String?, forwarded: [String], proxies: TrustedProxies, budget: WebhookBudget,
+    questions: NotificationQuestions
+  ) {
+    self.bundleID = bundleID
+    self.forwarded = forwarded
+    self.proxies = proxies
+    self.budget = budget
+    self.questions = questions
+  }
 
   private static let otherBody = "the body is not {\"signedPayload\": \"…\"}"
 
   func call(
-    from body: ByteBuffer, peer: RPCPeer, now: NIODeadline
+    from body: ByteBuffer?, peer: RPCPeer, now: NIODeadline
   ) throws(HTTPAnswer) -> FramedCall {
-    // Asked again: many requests may have arrived since the head of this one.
-    guard budget.admits(now: now) else { throw WebhookSite.later("too many notifications") }
-    budget.received(bytes: body.readableBytes, now: now)
+    let body = body ?? ByteBuffer()
     switch NotificationBody(body) {
     case .versionOne(let detail): throw HTTPAnswer(.badRequest, text: detail ?? Self.otherBody)
     case .other(let detail): throw refusal(detail ?? Self.otherBody)
     case .signed(let payload):
+      let post = WebhookBudget.Post(
+        client: proxies.client(
+          peer: peer.address?.ipAddress.flatMap { ClientAddress($0) }, forwarded: forwarded),
+        isOfKnownSigner: body.readableBytes <= WebhookLimits.usualLength
+          && questions.knowsSigner(payload),
+        length: body.readableBytes)
+      self.post.withLock { $0 = post }
+      guard budget.admits(post, now: now) else { throw putOff("too many notifications") }
       let request = SubmitNotificationRequest(
         signedPayload: payload, bundleID: bundleID.map { BundleID($0) })
       guard let encoded = try? request.encoded() else {
@@ -102,27 +138,33 @@ struct NotificationPost: UnaryTranslation {
     case .retryable:
       return WebhookSite.later("the notification cannot be verified now")
     case .wrongApp:
-      budget.verificationFailed(now: now)
+      failed(now: now)
       // Without its app in the catalog, an operator has to act, and it is accepted then.
-      if let bundleID, hasApp(bundleID) {
+      if let bundleID, questions.hasApp(bundleID) {
         return refusal("the notification belongs to another app than the path")
       }
       return putOff("the service does not know the app of the notification")
     case .wrongEnvironment, .appNotPermitted:
-      budget.verificationFailed(now: now)
+      failed(now: now)
       return putOff("the service does not accept the environment of the notification")
-    case .unrecognized, .malformed, .unsupportedAlgorithm:
-      // Costs nothing but the connection, so that garbage does not turn the App Store away.
+    case .unrecognized, .malformed, .unsupportedAlgorithm, .invalidCertificate:
+      // Refused before anything was computed. It costs its connection only, so that garbage does not turn
+      // the App Store away. What takes a signer's name in vain costs the rate of those.
+      if let post = post.withLock({ $0 }), post.isOfKnownSigner { budget.failed(post, now: now) }
       let detail = result.detail.map { ": \($0)" } ?? ""
       return refusal("the notification does not verify: \(result.verdict)\(detail)")
-    case .invalidCertificate, .untrustedChain, .certificateExpired, .certificateRevoked,
+    case .untrustedChain, .certificateExpired, .certificateRevoked,
       .invalidSignature, .wrongDevice:
-      budget.verificationFailed(now: now)
+      failed(now: now)
       return refusal("the notification does not verify: \(result.verdict)")
     }
   }
 
   func answer(to problem: RequestProblem) -> HTTPAnswer { WebhookSite.answer(to: problem) }
+
+  private func failed(now: NIODeadline) {
+    if let post = post.withLock({ $0 }) { budget.failed(post, now: now) }
+  }
 
   /// Signed by Apple, for another app or environment: whoever has an app of their own can post that, so it
   /// costs the connection as much as a refusal.

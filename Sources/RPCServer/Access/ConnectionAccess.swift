@@ -1,9 +1,10 @@
-import AccessControl
+package import AccessControl
 import Cryptography
 import EntitlementDomain
 import Framing
 import NIOCore
 import Wire
+package import Workers
 
 /// Who the calls of one connection are from. Used on its event loop.
 ///
@@ -142,11 +143,14 @@ struct ConnectionAccess {
     return identity
   }
 
-  /// Whether the connection itself, or this credential, has a caller.
-  mutating func isKnown(_ authorization: String?, _ credentials: CredentialsHolder) -> Bool {
-    guard var authorization else { return own != nil }
+  /// The caller of a request with this credential; nil if it is not known. Nothing is counted.
+  fileprivate mutating func known(_ authorization: String?) -> Identity? {
+    refresh()
+    guard let credentials = gate.credentials, fixed == nil, var authorization else {
+      return own?.identity
+    }
     return authorization.withUTF8 { bytes in
-      (try? identity(of: UnsafeRawBufferPointer(bytes), credentials)) != nil
+      try? identity(of: UnsafeRawBufferPointer(bytes), credentials)
     }
   }
 
@@ -182,6 +186,34 @@ struct ConnectionAccess {
     let left = max(0, expires.rawValue - credentials.now.rawValue)
     // Longer than any connection, and no overflow.
     return now + .milliseconds(min(left, 1 << 40))
+  }
+}
+
+/// Tells a front whether a request is worth receiving, before its call begins: the call itself is
+/// refused or let through in any case. Used on the connection's event loop.
+package struct CallerLookup {
+  private var access: ConnectionAccess
+  private let peer: RPCPeer
+
+  init(_ access: ConnectionAccess, of peer: RPCPeer) {
+    self.access = access
+    self.peer = peer
+  }
+
+  /// The source whose share of memory a request takes; nil if its caller is not known. Where all calls are
+  /// from one caller, as those of the App Store, connections share.
+  ///
+  /// - Parameter authorization: the value of the metadata key `authorization`; nil if there is none.
+  package mutating func source(of authorization: String?) -> WorkSource? {
+    guard let identity = access.known(authorization) else { return nil }
+    return peer.identity == nil ? identity.source(on: peer) : .connection(peer.connectionID)
+  }
+}
+
+extension Identity {
+  /// Callers take turns, the App Store as one of them; without access control, connections do.
+  package func source(on peer: RPCPeer) -> WorkSource {
+    caller === Caller.local ? .connection(peer.connectionID) : .caller(caller.meter.number)
   }
 }
 

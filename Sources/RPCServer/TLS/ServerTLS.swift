@@ -75,6 +75,14 @@ package final class ServerTLS: Sendable {
     let required: NIOSSLContext?
   }
 
+  /// Of TLS 1.2: with forward secrecy and authenticated encryption. Those with CBC authenticate what they
+  /// encrypt too late (RFC 9325 section 4.2). TLS 1.3 has no others.
+  private static let suites: [NIOTLSCipher] = [
+    .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+    .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+    .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+  ]
+
   private static func state(of files: Files) throws(Fault) -> State {
     let certificates: [Certificate]
     do {
@@ -106,9 +114,10 @@ package final class ServerTLS: Sendable {
       configuration.certificateVerification = .optionalVerification
     }
     let optional = try context(configuration)
-    configuration.minimumTLSVersion = .tlsv12
-    let http = try context(configuration)
-    configuration.minimumTLSVersion = .tlsv13
+    var older = configuration
+    older.minimumTLSVersion = .tlsv12
+    older.cipherSuiteValues = suites
+    let http = try context(older)
     var required: NIOSSLContext?
     if authorities != nil {
       // The name of a client is not that of its host: it is compared with the names of callers.

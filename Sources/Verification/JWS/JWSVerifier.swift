@@ -104,6 +104,19 @@ package final class JWSVerifier: Sendable {
     }
   }
 
+  /// Whether a JWS in compact form names a signer of which another payload was verified. Compares bytes, and
+  /// says nothing about the signature.
+  package func knowsSigner(of jws: String) -> Bool {
+    var jws = jws
+    return jws.withUTF8 { bytes in
+      guard let dot = bytes.prefix(VerificationLimits.headerLength + 1).firstIndex(of: 0x2E) else {
+        return false
+      }
+      return cache.contains(
+        header: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<dot])))
+    }
+  }
+
   private func cachedSigner(of parts: CompactJWS) -> TrustedSigner? {
     parts.bytes.withUnsafeBytes { bytes in
       cache.trustedSigner(header: UnsafeRawBufferPointer(rebasing: bytes[..<parts.headerLength]))

@@ -36,6 +36,11 @@ final class SignerCache: Sendable {
     }
   }
 
+  /// Whether there is a signer with this header. Its place stays: anybody may ask.
+  func contains(header: UnsafeRawBufferPointer) -> Bool {
+    state.withLock { $0.trusted.contains { Self.areEqual($0.header, header) } }
+  }
+
   /// - Parameter signer: a signer with a verified signature over its header.
   func insert(_ signer: TrustedSigner) {
     state.withLock { state in

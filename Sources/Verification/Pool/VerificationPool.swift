@@ -94,6 +94,10 @@ package final class VerificationPool: Sendable {
     return results
   }
 
+  /// Whether a payload names a signer of which another payload was verified: its certificates need no
+  /// validation. Costs the comparison of some kilobytes.
+  package func knowsSigner(of payload: String) -> Bool { verifier.knowsSigner(of: payload) }
+
   /// Verifies one receipt. It counts as one item, whatever its number of purchases.
   ///
   /// - Parameters:

@@ -38,6 +38,8 @@ struct MessageJSONReader {
     level += 1
     defer { level -= 1 }
     guard level <= MessageLimits.nestingDepth else { throw error(.nestedTooDeep) }
+    // Empty, whatever its type: a list of these is converted at the pace at which it is parsed.
+    guard node + 1 < Int(document.nodes[node].next) else { return }
     let shape = MessageJSONShape.of(type)
     if shape.isAny {
       try append(anyAt: node)

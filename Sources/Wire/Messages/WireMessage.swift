@@ -42,7 +42,7 @@ extension WireMessage {
     return try Self.messageType.json(of: wire)
   }
 
-  /// Decodes a message from JSON: see ``MessageType/wire(ofJSON:limit:)``.
+  /// Decodes a message from JSON: see ``MessageType/wire(ofJSON:limit:values:anyTypes:)``.
   ///
   /// - Throws: ``MessageJSONError``; ``MessageJSONError/Fault/message(_:)`` for a field that is
   ///   missing, too long, or otherwise refused.

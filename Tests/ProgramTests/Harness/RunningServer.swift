@@ -11,6 +11,8 @@ final class RunningServer: Sendable {
   let httpAddresses: [ServerAddress]
   /// Where the App Store posts its notifications.
   let webhookAddresses: [ServerAddress]
+  /// Where probes connect.
+  let probeAddresses: [ServerAddress]
 
   /// One line of its log.
   struct LogLine: Decodable, Sendable {
@@ -39,14 +41,17 @@ final class RunningServer: Sendable {
     }
     httpAddresses = try parsed(after: Self.httpPrefix)
     webhookAddresses = try parsed(after: Self.webhookPrefix)
+    probeAddresses = try parsed(after: Self.probePrefix)
+    let prefixes = [Self.httpPrefix, Self.webhookPrefix, Self.probePrefix]
     addresses =
       try listening
-      .filter { !$0.hasPrefix(Self.httpPrefix) && !$0.hasPrefix(Self.webhookPrefix) }
+      .filter { address in !prefixes.contains { address.hasPrefix($0) } }
       .map { try ServerAddress(parsing: $0) }
   }
 
   private static let httpPrefix = "http:"
   private static let webhookPrefix = "webhook:"
+  private static let probePrefix = "probe:"
 
   deinit {
     child.signal(SIGKILL)

@@ -56,6 +56,9 @@ struct ConfigurationTests {
       Row(
         name: "webhook_listen", file: "['127.0.0.1:1']", environment: "127.0.0.1:2",
         flags: ["--webhook-listen", "[::1]:3"], inForce: ["127.0.0.1:1", "127.0.0.1:2", "[::1]:3"]),
+      Row(
+        name: "probe_listen", file: "['127.0.0.1:1']", environment: "127.0.0.1:2",
+        flags: ["--probe-listen", "[::1]:3"], inForce: ["127.0.0.1:1", "127.0.0.1:2", "[::1]:3"]),
       plain("catalog", catalogs),
       plain("store", ["sqlite:a.sqlite", "sqlite:/b/b.sqlite", "sqlite:c"]),
       Row(
@@ -280,7 +283,8 @@ struct ConfigurationTests {
     let both =
       "there is no access control (--credentials FILE) and no TLS (tls:HOST:PORT). Use both"
     for (flag, missing) in [
-      ("--http-listen", both), ("--webhook-listen", "there is no TLS (tls:HOST:PORT). Use TLS"),
+      ("--http-listen", both), ("--probe-listen", both),
+      ("--webhook-listen", "there is no TLS (tls:HOST:PORT). Use TLS"),
     ] {
       let run = try await check(catalog + [flag, "0.0.0.0:7181"])
       #expect(run.exit == .code(77))
@@ -311,6 +315,24 @@ struct ConfigurationTests {
       let run = try await check(catalog + listener + ["--cors-origin", wrong])
       #expect(run.exit == .code(78))
       #expect(run.errors.hasPrefix("entitled: cors_origins: \(wrong): an origin is expected"))
+    }
+  }
+
+  @Test("Trusted proxies are addresses or blocks, and apply to a listener")
+  func trustedProxies() async throws {
+    let catalog = ["--catalog", catalogs[0]]
+    let listener = ["--webhook-listen", "127.0.0.1:1"]
+    let run = try await check(
+      catalog + listener, environment: ["ENTITLE_WEBHOOK_TRUSTED_PROXIES": "10.0.0.0/8,::1"])
+    #expect(run.output.contains("webhook_trusted_proxies: 10.0.0.0/8, ::1\n"))
+    #expect(try await check(catalog).output.contains("webhook_trusted_proxies: none\n"))
+    let unused = try await check(catalog + ["--webhook-trusted-proxy", "192.0.2.1"])
+    #expect(unused.errors == "entitled: webhook_trusted_proxies: requires webhook_listen\n")
+    for wrong in ["proxy.example.com", "10.0.0.1/8", "10.0.0.0/33"] {
+      let run = try await check(catalog + listener + ["--webhook-trusted-proxy", wrong])
+      #expect(run.exit == .code(78))
+      #expect(
+        run.errors.hasPrefix("entitled: webhook_trusted_proxies: \(wrong): an address or a block"))
     }
   }
 

@@ -151,6 +151,42 @@ struct HTTPServerTests {
       #expect(known.contains("\"accountId\":\"customer-001\""), "\(known)")
       #expect(try curl(arguments + [path]).contains("\"code\":\"unauthenticated\""))
     }
+    // Of TLS 1.2 only what authenticates as it encrypts. Level 0: curl offers the others at all.
+    for (suite, isAccepted) in [
+      ("ECDHE-ECDSA-AES128-GCM-SHA256", true), ("ECDHE-ECDSA-CHACHA20-POLY1305", true),
+      ("ECDHE-ECDSA-AES128-SHA", false), ("ECDHE-ECDSA-AES256-SHA", false),
+    ] {
+      let answer = try curl([
+        "--silent", "--cacert", authority.file, "--tlsv1.2", "--tls-max", "1.2", "--ciphers",
+        "\(suite):@SECLEVEL=0", "https://localhost:\(port)/healthz",
+      ])
+      #expect(answer == (isAccepted ? "ok\n" : ""), "\(suite)")
+    }
+    #expect(try await server.stop() == .code(0))
+  }
+
+  @Test("Probes and metrics have a listener of their own, which serves nothing else")
+  func probes() async throws {
+    let bench = try Bench()
+    let server = try await bench.startServer(
+      "--http-listen", "127.0.0.1:0", "--probe-listen", "127.0.0.1:0", listeners: 3)
+    let probe = try socket(server.probeAddresses)
+    for (path, status) in [
+      ("/healthz", 200), ("/readyz", 200), ("/metrics", 200), ("/apple/notifications", 404),
+    ] {
+      try probe.request("GET", path)
+      #expect(try probe.response().status == status, "\(path)")
+    }
+    try probe.request(
+      "POST", "/entitle.v1.AdminService/GetStatistics", Self.json, Array("{}".utf8))
+    #expect(try probe.response().status == 404)
+    let metrics = try socket(server.probeAddresses)
+    try metrics.request("GET", "/metrics")
+    #expect(try metrics.response().text.contains("entitle_http_connections{listener=\"probe\"} 2"))
+    // As at the other listener for callers.
+    let caller = try socket(server.httpAddresses)
+    try caller.request("GET", "/healthz")
+    #expect(try caller.response().text == "ok\n")
     #expect(try await server.stop() == .code(0))
   }
 
