@@ -524,7 +524,7 @@ let package = Package(
       dependencies: [
         "AccessControl", "ClientOptions", "Cryptography", "EntitlementDomain", "Framing", "JSON",
         "OperatorCommands", "Programs", "RPCClient", "TestSupport", "Wire", "YAMLFiles",
-        argumentParser,
+        argumentParser, logging,
       ]),
     .testTarget(
       name: "LoadClientTests",

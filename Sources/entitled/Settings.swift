@@ -8,6 +8,7 @@ import HTTPFront
 import Logging
 import OutboundHTTP
 import PostgresStore
+import Programs
 import RPCServer
 import SystemPackage
 import TraceExport
@@ -65,14 +66,9 @@ struct Settings: Sendable {
   var idleTime: Duration
   var shutdownTime: Duration
   var logLevel: Logger.Level
-  var logFormat: LogFormat
+  var logFormat: LineLogHandler.Format
   /// Nil: no call is traced.
   var traces: TraceSettings?
-
-  enum LogFormat: String, CaseIterable, Sendable {
-    case text
-    case json
-  }
 }
 
 extension Settings {
@@ -350,7 +346,7 @@ private struct SettingsReader {
     let idle = await integer(.idleSeconds, default: 600, range: 1...86_400)
     let shutdown = await integer(.shutdownSeconds, default: 10, range: 1...3_600)
     let level = await choice(.logLevel, default: Logger.Level.info)
-    let format = await choice(.logFormat, default: Settings.LogFormat.text)
+    let format = await choice(.logFormat, default: LineLogHandler.Format.text)
     let traces = await traces()
     let tls = await tlsFiles(for: addresses + httpListen + webhookListen)
     let unprotected = await boolean(.allowUnprotectedListen) ?? false
