@@ -123,7 +123,7 @@ let package = Package(
       name: "EntitlementStore",
       dependencies: [
         "AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "PayloadCompression",
-        "Traces", "Workers", tracing,
+        "Traces", "Workers", logging, tracing,
       ]),
     .target(
       name: "SQLiteStore",
@@ -456,7 +456,7 @@ let package = Package(
     .testTarget(
       name: "EntitlementStoreTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "PayloadCompression", "TestSupport",
+        "EntitlementDomain", "EntitlementStore", "PayloadCompression", "TestSupport", logging,
       ]),
     .testTarget(
       name: "PostgresStoreTests",
