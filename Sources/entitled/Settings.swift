@@ -244,15 +244,6 @@ extension Settings {
       (.catalog, catalogPath),
       (.store, store.description),
     ]
-    let databases: [(SettingKey, String)] =
-      if case .sqlite(let file) = store {
-        [
-          (.create, String(file.creates)),
-          (.storeCheckSeconds, String(file.checkTime.components.seconds)),
-        ]
-      } else {
-        []
-      }
     let roots = (isWithoutAppleRoots ? [] : ["Apple's"]) + trustAnchors.settings
     let others: [(SettingKey, String)] = [
       (.nodeName, nodeName),
@@ -284,7 +275,7 @@ extension Settings {
       (.traceRatio, traces.map { String($0.ratio) } ?? "0"),
       (.otlpHeadersFile, traces?.headersPath ?? "none"),
     ]
-    var lines = (settings + databases + others).map { "\($0.rawValue): \($1)" }
+    var lines = (settings + store.settings + others).map { "\($0.rawValue): \($1)" }
     lines.append("\(AppStoreSettings.section): \(appStore?.summary ?? "none")")
     lines += warnings.map { "warning: \($0)" }
     lines += (appStore?.warnings(catalog.catalog) ?? []).map { "warning: \($0)" }
