@@ -129,7 +129,7 @@ need_python_tools() {
   rm -rf "$PYTHON_TOOLS"
   if run_logged python-tools /usr/bin/python3 -m venv "$PYTHON_TOOLS" \
     && run_logged python-tools "$PYTHON_TOOLS/bin/pip" install --disable-pip-version-check \
-      --no-deps --requirement "$list"; then
+      --no-deps --require-hashes --requirement "$list"; then
     cp "$list" "$PYTHON_TOOLS/installed.txt"
   else
     show_log python-tools
