@@ -123,7 +123,7 @@ let package = Package(
       name: "EntitlementStore",
       dependencies: [
         "AppStorePayloads", "Cryptography", "EntitlementDomain", "JSON", "PayloadCompression",
-        "Traces", "Workers", tracing,
+        "Traces", "Workers", logging, tracing,
       ]),
     .target(
       name: "SQLiteStore",
@@ -457,7 +457,7 @@ let package = Package(
     .testTarget(
       name: "EntitlementStoreTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "PayloadCompression", "TestSupport",
+        "EntitlementDomain", "EntitlementStore", "PayloadCompression", "TestSupport", logging,
       ]),
     .testTarget(
       name: "PostgresStoreTests",
@@ -525,7 +525,7 @@ let package = Package(
       dependencies: [
         "AccessControl", "ClientOptions", "Cryptography", "EntitlementDomain", "Framing", "JSON",
         "OperatorCommands", "Programs", "RPCClient", "TestSupport", "Wire", "YAMLFiles",
-        argumentParser,
+        argumentParser, logging,
       ]),
     .testTarget(
       name: "LoadClientTests",

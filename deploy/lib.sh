@@ -129,7 +129,7 @@ need_python_tools() {
   rm -rf "$PYTHON_TOOLS"
   if run_logged python-tools /usr/bin/python3 -m venv "$PYTHON_TOOLS" \
     && run_logged python-tools "$PYTHON_TOOLS/bin/pip" install --disable-pip-version-check \
-      --no-deps --requirement "$list"; then
+      --no-deps --require-hashes --requirement "$list"; then
     cp "$list" "$PYTHON_TOOLS/installed.txt"
   else
     show_log python-tools
@@ -208,10 +208,11 @@ readonly QUICK_BUILD=(
   -debug-info-format none -Xswiftc -disable-batch-mode -Xswiftc -whole-module-optimization
   -Xswiftc -num-threads -Xswiftc 1
 )
-# The build for measurements and for real use. It has no debug information, which would take longer to
-# compile; backtraces name functions without it.
+# The build for measurements and for real use. The Swift runtime is linked into the programs, so that they
+# start on machines without a toolchain. It has no debug information, which would take longer to compile;
+# backtraces name functions without it.
 readonly RELEASE_BUILD=(
-  swift build --package-path "$ROOT" --configuration release -debug-info-format none
+  swift build --package-path "$ROOT" --configuration release --static-swift-stdlib -debug-info-format none
 )
 
 # build_quick PRODUCT..., build_release PRODUCT...: builds products, and sets `programs` to the folder of

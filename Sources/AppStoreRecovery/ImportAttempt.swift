@@ -108,7 +108,8 @@ struct ImportAttempt {
       recovery.logger.info(
         "a row of an import failed",
         metadata: [
-          "import": "\(row.place.name)", "row": "\(row.place.number)", "cause": "\(reason)",
+          "import": "\(row.place.name)", "row": .stringConvertible(row.place.number),
+          "cause": "\(reason)",
           "reason": "\(detail)",
         ])
     }

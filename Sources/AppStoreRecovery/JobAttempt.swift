@@ -201,7 +201,7 @@ struct JobAttempt {
     case .failure(let error):
       recovery.logger.warning(
         "the progress of a job cannot be stored",
-        metadata: ["job": "\(job.id ?? 0)", "reason": "\(error)"])
+        metadata: ["job": .stringConvertible(job.id ?? 0), "reason": "\(error)"])
       return false
     }
   }
@@ -298,7 +298,9 @@ struct JobAttempt {
     case .failed(let reason, let retryAt, _):
       recovery.logger.info(
         "a job of the App Store Server API failed and is retried",
-        metadata: metadata(reason).merging(["retry_at_ms": "\(retryAt)"]) { $1 })
+        metadata: metadata(reason).merging(["retry_at_ms": .stringConvertible(retryAt.rawValue)]) {
+          $1
+        })
     case .givenUp(let reason):
       recovery.logger.error(
         "a job of the App Store Server API was given up", metadata: metadata(reason))
@@ -307,7 +309,7 @@ struct JobAttempt {
 
   private func metadata(_ reason: String) -> Logger.Metadata {
     [
-      "job": "\(job.id ?? 0)", "kind": "\(job.key.kind.label)",
+      "job": .stringConvertible(job.id ?? 0), "kind": "\(job.key.kind.label)",
       "bundle_id": "\(scope.bundleID)", "environment": "\(scope.environment.rawValue)",
       "reason": "\(reason)",
     ]

@@ -104,7 +104,7 @@ package final class DevelopmentClock: Sendable {
     if !wasBehind, state.withLock(\.isBehind) {
       logger.warning(
         "the development clock went back: time stands still until it has caught up",
-        metadata: ["seconds": "\(lead / Milliseconds.secondsLength)"])
+        metadata: ["seconds": .stringConvertible(lead / Milliseconds.secondsLength)])
     }
   }
 

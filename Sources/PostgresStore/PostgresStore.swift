@@ -94,7 +94,9 @@ package final class PostgresStore: EntitlementStore {
         // Subscribers of this process are notified without a round trip through the server.
         hub.broadcast()
       })
-    queue = WriteQueue(limits: limits) { await writer.commit($0) }
+    queue = WriteQueue(limits: limits, alarm: StorageAlarm(logger: logger)) {
+      await writer.commit($0)
+    }
     self.listener = listener
     let announcements = listener.announcements
     Task {

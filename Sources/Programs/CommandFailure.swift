@@ -45,7 +45,10 @@ extension ParsableCommand {
       }
       exit()
     } catch let failure as CommandFailure {
-      if let message = failure.message { report(message) }
+      // It may contain what a server answered.
+      if let message = failure.message {
+        report(TerminalText.escaped(message, keepsLines: true))
+      }
       exit(withError: ExitCode(failure.reason.exitCode))
     } catch {
       exit(withError: error)

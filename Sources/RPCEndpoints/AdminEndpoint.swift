@@ -194,9 +194,11 @@ package struct AdminEndpoint: Sendable {
         let export = try await records.export(
           request.accountID, in: request.scope, for: source, caller: caller,
           onBehalfOf: request.onBehalfOf)
+        export.givesWay { stream.abort(.gaveWay(after: records.exportLimits.patience)) }
         var document = ExportDocument(export)
         while let piece = try document.next() {
           try await producer.send(try ExportedPiece(json: piece).encoded())
+          export.wasRead()
         }
       }
     } catch {

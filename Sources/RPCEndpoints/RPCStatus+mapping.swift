@@ -22,6 +22,14 @@ extension RPCStatus {
       errorInfo: ErrorInfo(reason: "SLOW_READER", domain: domain))
   }
 
+  /// A stream that was not read gave its permit to another one.
+  static func gaveWay(after patience: Duration) -> RPCStatus {
+    RPCStatus(
+      .resourceExhausted,
+      "the stream is incomplete: it was not read for \(patience) while another export waited",
+      errorInfo: ErrorInfo(reason: "SLOW_READER", domain: domain))
+  }
+
   /// Reads are shed because the server is overloaded.
   static let overloaded = RPCStatus(
     .resourceExhausted, "the server is overloaded by reads",

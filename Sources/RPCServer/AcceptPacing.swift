@@ -110,7 +110,7 @@ final class AcceptFailures: Sendable {
     }
     logger.error(
       "no connection can be accepted; accepting pauses",
-      metadata: ["error": "\(error)", "failures": "\(count)"])
+      metadata: ["error": "\(error)", "failures": .stringConvertible(count)])
   }
 }
 

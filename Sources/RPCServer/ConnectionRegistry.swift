@@ -116,7 +116,10 @@ final class ConnectionRegistry: Sendable {
     let statistics = statistics
     logger.warning(
       "connections are refused: the limit of open connections is reached",
-      metadata: ["limit": "\(limit)", "refused": "\(statistics.connectionsRefused)"])
+      metadata: [
+        "limit": .stringConvertible(limit),
+        "refused": .stringConvertible(statistics.connectionsRefused),
+      ])
   }
 
   /// Logs that calls are refused or connections closed because the memory is in use.
@@ -128,9 +131,10 @@ final class ConnectionRegistry: Sendable {
     logger.warning(
       "the memory for calls is in use",
       metadata: [
-        "bytes": "\(statistics.memoryInUse)", "refused": "\(statistics.memoryRefusals)",
-        "dropped_requests": "\(statistics.droppedRequests)",
-        "closed_connections": "\(statistics.connectionsClosedForMemory)",
+        "bytes": .stringConvertible(statistics.memoryInUse),
+        "refused": .stringConvertible(statistics.memoryRefusals),
+        "dropped_requests": .stringConvertible(statistics.droppedRequests),
+        "closed_connections": .stringConvertible(statistics.connectionsClosedForMemory),
       ])
   }
 

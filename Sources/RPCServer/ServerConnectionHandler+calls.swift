@@ -134,7 +134,8 @@ extension ServerConnectionHandler {
     }
     if streams.hasFailed {
       logger.debug(
-        "connection broke the protocol", metadata: ["connection": "\(peer.connectionID)"])
+        "connection broke the protocol",
+        metadata: ["connection": .stringConvertible(peer.connectionID)])
       statistics.connectionsBroken += 1
       end(streams.channelClosed(), ServerStreams.protocolBroken)
     }

@@ -217,7 +217,7 @@ final class ServerConnectionHandler: ChannelDuplexHandler {
     // Usually a reset by the client. The connection is unusable after any error.
     logger.debug(
       "connection failed",
-      metadata: ["connection": "\(peer.connectionID)", "error": "\(error)"])
+      metadata: ["connection": .stringConvertible(peer.connectionID), "error": "\(error)"])
     context.close(promise: nil)
   }
 

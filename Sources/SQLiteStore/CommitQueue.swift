@@ -30,10 +30,12 @@ final class CommitQueue: Sendable {
 
   private let pool: DatabasePool
   private let maximumCommitsPerTransaction: Int
+  private let alarm: StorageAlarm?
   private let state = Mutex(State())
 
-  init(pool: DatabasePool, maximumCommitsPerTransaction: Int) {
+  init(pool: DatabasePool, maximumCommitsPerTransaction: Int, alarm: StorageAlarm? = nil) {
     self.pool = pool
+    self.alarm = alarm
     self.maximumCommitsPerTransaction = max(1, maximumCommitsPerTransaction)
   }
 
@@ -67,6 +69,7 @@ final class CommitQueue: Sendable {
         pool.asyncWriteWithoutTransaction { database in self.drain(into: database) }
       }
     }
+    alarm?.note(outcome)
     return try outcome.get()
   }
 

@@ -38,7 +38,8 @@ package final class SQLiteStore: EntitlementStore {
   ///     where the operator says so: if the file was lost, every customer would be new.
   ///   - trail: the chain of the audit trail that this process writes.
   ///   - evaluations: decodes large customers.
-  ///   - logger: gets what is found wrong with stored payloads in the background.
+  ///   - logger: gets what is found wrong with stored payloads in the background, and that the disk is
+  ///     full.
   /// - Throws: ``StoreError/Code/locked`` when another process, or another store of this process,
   ///   has it open; ``StoreError/Code/missing``; ``StoreError/Code/newerSchema``, without changing the
   ///   file; ``StoreError/Code/corrupt`` when it is damaged or not a database of this program;
@@ -95,7 +96,8 @@ package final class SQLiteStore: EntitlementStore {
     self.trail = trail
     self.pool = pool
     self.queue = CommitQueue(
-      pool: pool, maximumCommitsPerTransaction: limits.maximumCommitsPerTransaction)
+      pool: pool, maximumCommitsPerTransaction: limits.maximumCommitsPerTransaction,
+      alarm: logger.map { StorageAlarm(logger: $0) })
     self.commits = AdmissionGate(limit: limits.maximumWaitingCommits, name: "commits")
     self.reads = AdmissionGate(limit: limits.maximumWaitingReads, name: "reads")
   }

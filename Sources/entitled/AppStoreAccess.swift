@@ -58,7 +58,10 @@ final class AppStoreAccess: Sendable {
       guard hadKeys || !keys.keys.isEmpty else { return false }
       logger.notice(
         "the keys of the App Store Server API were read again",
-        metadata: ["keys": "\(keys.keys.count)", "apps": "\(keys.bundleIDs.count)"])
+        metadata: [
+          "keys": .stringConvertible(keys.keys.count),
+          "apps": .stringConvertible(keys.bundleIDs.count),
+        ])
       return false
     } catch {
       let reason = error.description.replacing("\n", with: "; ")

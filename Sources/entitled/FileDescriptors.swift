@@ -39,8 +39,9 @@ enum FileDescriptors {
       logger.warning(
         "the limit of open files allows fewer connections than the setting",
         metadata: [
-          "maximum_connections": "\(settings.maximumConnections)", "connections": "\(connections)",
-          "open_files": "\(limit)", "reserved": "\(reserved)",
+          "maximum_connections": .stringConvertible(settings.maximumConnections),
+          "connections": .stringConvertible(connections),
+          "open_files": .stringConvertible(limit), "reserved": .stringConvertible(reserved),
         ])
     }
     return connections

@@ -170,10 +170,7 @@ struct Server {
     let format = settings.logFormat
     let provider: Logger.MetadataProvider? = settings.traces == nil ? nil : .traces
     var logger = Logger(label: "entitled") { label in
-      switch format {
-      case .text: StreamLogHandler.standardError(label: label, metadataProvider: provider)
-      case .json: JSONLogHandler(label: label, metadataProvider: provider)
-      }
+      LineLogHandler(label: label, format: format, metadataProvider: provider)
     }
     logger.logLevel = settings.logLevel
     return logger
@@ -248,7 +245,9 @@ struct Server {
     }
     logger.warning(
       "the database was not checked completely",
-      metadata: ["left": "\(left)", "seconds": "\(file.checkTime.components.seconds)"])
+      metadata: [
+        "left": "\(left)", "seconds": .stringConvertible(file.checkTime.components.seconds),
+      ])
     return store
   }
 }
@@ -498,8 +497,9 @@ private struct ServerComponents {
   var finalCounts: Logger.Metadata {
     let cache = reader.statistics
     return [
-      "calls": "\(rpcServer.statistics.calls.total)", "hits": "\(cache.hits)",
-      "misses": "\(cache.misses)", "verified": "\(pool.statistics.work.done)",
+      "calls": .stringConvertible(rpcServer.statistics.calls.total),
+      "hits": .stringConvertible(cache.hits), "misses": .stringConvertible(cache.misses),
+      "verified": .stringConvertible(pool.statistics.work.done),
     ]
   }
 }

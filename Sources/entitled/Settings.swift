@@ -8,6 +8,7 @@ import HTTPFront
 import Logging
 import OutboundHTTP
 import PostgresStore
+import Programs
 import RPCServer
 import SystemPackage
 import TraceExport
@@ -69,14 +70,9 @@ struct Settings: Sendable {
   var idleTime: Duration
   var shutdownTime: Duration
   var logLevel: Logger.Level
-  var logFormat: LogFormat
+  var logFormat: LineLogHandler.Format
   /// Nil: no call is traced.
   var traces: TraceSettings?
-
-  enum LogFormat: String, CaseIterable, Sendable {
-    case text
-    case json
-  }
 }
 
 extension Settings {
@@ -254,15 +250,6 @@ extension Settings {
       (.catalog, catalogPath),
       (.store, store.description),
     ]
-    let databases: [(SettingKey, String)] =
-      if case .sqlite(let file) = store {
-        [
-          (.create, String(file.creates)),
-          (.storeCheckSeconds, String(file.checkTime.components.seconds)),
-        ]
-      } else {
-        []
-      }
     let roots = (isWithoutAppleRoots ? [] : ["Apple's"]) + trustAnchors.settings
     let others: [(SettingKey, String)] = [
       (.nodeName, nodeName),
@@ -294,7 +281,7 @@ extension Settings {
       (.traceRatio, traces.map { String($0.ratio) } ?? "0"),
       (.otlpHeadersFile, traces?.headersPath ?? "none"),
     ]
-    var lines = (settings + databases + others).map { "\($0.rawValue): \($1)" }
+    var lines = (settings + store.settings + others).map { "\($0.rawValue): \($1)" }
     lines.append("\(AppStoreSettings.section): \(appStore?.summary ?? "none")")
     lines += warnings.map { "warning: \($0)" }
     lines += (appStore?.warnings(catalog.catalog) ?? []).map { "warning: \($0)" }
@@ -358,7 +345,7 @@ private struct SettingsReader {
     let idle = await integer(.idleSeconds, default: 600, range: 1...86_400)
     let shutdown = await integer(.shutdownSeconds, default: 10, range: 1...3_600)
     let level = await choice(.logLevel, default: Logger.Level.info)
-    let format = await choice(.logFormat, default: Settings.LogFormat.text)
+    let format = await choice(.logFormat, default: LineLogHandler.Format.text)
     let traces = await traces()
     let tls = await tlsFiles(for: addresses + httpListen + webhookListen + probeListen)
     let unprotected = await boolean(.allowUnprotectedListen) ?? false

@@ -57,7 +57,7 @@ final class ShutdownWatchdog: Service {
     endQueue.asyncAfter(deadline: .now() + Self.logTimeout) { _exit(Self.exitCode) }
     logger.error(
       "the shutdown timed out; ending the process",
-      metadata: ["seconds": "\(timeout.components.seconds)"])
+      metadata: ["seconds": .stringConvertible(timeout.components.seconds)])
     _exit(Self.exitCode)
   }
 }

@@ -45,6 +45,26 @@ enum StoreChoice: Sendable, CustomStringConvertible {
     case .postgres(let configuration): configuration.description
     }
   }
+
+  /// The settings that only such a database has, without passwords.
+  var settings: [(SettingKey, String)] {
+    switch self {
+    case .sqlite(let file):
+      return [
+        (.create, String(file.creates)),
+        (.storeCheckSeconds, String(file.checkTime.components.seconds)),
+      ]
+    case .postgres(let configuration):
+      let replicas = configuration.replicas.map {
+        PostgresStoreConfiguration(connection: $0).description
+      }
+      return [
+        (.storeReplicas, replicas.isEmpty ? "none" : replicas.joined(separator: ", ")),
+        (.storeReaders, String(configuration.limits.readingConnections)),
+        (.storeWriters, String(configuration.limits.writingConnections)),
+      ]
+    }
+  }
 }
 
 /// The settings of an SQLite database.

@@ -4,7 +4,9 @@ import EntitlementStore
 import SQLiteStore
 import StoreConformance
 import StoreSimulator
+import Synchronization
 import Testing
+import Workers
 
 @Suite("Records of customers (R46)")
 struct CustomerRecordsTests {
@@ -115,6 +117,50 @@ struct CustomerRecordsTests {
       #expect(
         try await bench.store.auditEntries(AuditQuery(limit: 9)).map(\.method)
           == ["ExportCustomer"])
+    }
+  }
+
+  @Test func `a caller leaves a permit to others, and an export that is not read gives way`()
+    async throws
+  {
+    try await ServiceBench.run { bench async throws in
+      _ = try await bench.submit([try bench.purchase()], account: "anna")
+      let timer = MovableTimer()
+      let records = CustomerRecords(
+        store: bench.store, catalog: bench.holder, clock: bench.clock.clock, changes: bench.changes,
+        timer: timer.timer)
+      let ended = Mutex<[UInt64]>([])
+      func export(_ caller: UInt64) async throws -> CustomerExport {
+        let export = try await records.export("anna", in: ServiceBench.scope, for: .caller(caller))
+        export.givesWay { ended.withLock { $0.append(caller) } }
+        return export
+      }
+      func isRefused(_ caller: UInt64) async -> Bool {
+        let error = await #expect(throws: ServiceError.self) { try await export(caller) }
+        return error?.code == .tooManyExports
+      }
+      var exports = [try await export(1), try await export(1)]
+      #expect(await isRefused(1))
+      exports.append(try await export(2))
+      // All three are taken, and were read a moment ago.
+      timer.advance(by: .seconds(4))
+      #expect(await isRefused(3))
+      exports[0].wasRead()
+      timer.advance(by: .seconds(1))
+      // The other export of caller 1 gives way: caller 2 has no more than caller 3 would get.
+      exports.append(try await export(3))
+      #expect(ended.withLock(\.self) == [1])
+      // Each has one: neither takes another's, but its own in place of one that it does not read.
+      timer.advance(by: .seconds(60))
+      exports[0].wasRead()
+      exports[2].wasRead()
+      #expect(await isRefused(1))
+      exports.append(try await export(3))
+      #expect(ended.withLock(\.self) == [1, 3])
+      // One that gave way has nothing to release.
+      exports.remove(at: 1)
+      #expect(await isRefused(4))
+      withExtendedLifetime(exports) {}
     }
   }
 

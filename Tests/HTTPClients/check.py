@@ -1,4 +1,5 @@
-"""Calls every method of Protos by HTTP, with `buf curl` and with the generated Python client.
+"""Calls every method of Protos by HTTP, with `buf curl` and with the generated Python client, and runs the
+samples of the documentation.
 
 Usage: check.py PROGRAMS WORK BUF
 
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import chain
 from pathlib import Path
 
 import jsonschema
@@ -27,6 +29,7 @@ from connectrpc.codec import proto_binary_codec, proto_json_codec
 from connectrpc.errors import ConnectError
 from pyqwest import SyncClient, SyncHTTPTransport
 
+import samples
 from requests import REQUESTS
 
 PATIENCE = 60
@@ -53,15 +56,20 @@ class Server:
                          "--out", self.token, stream="stderr")
         credentials.touch(mode=0o600)
         credentials.write_text("version: 1\ncallers:\n" + lines)
+        self.tls = folder / "tls"
+        subprocess.run(
+            [Path(__file__).resolve().parents[2] / "deploy/make-certificates", self.tls],
+            capture_output=True, check=True)
         # In production the roots have to be named for it.
         trust = [word for root in fingerprints for word in ("--trust-root", root)]
         self.log = (folder / "entitled.log").open("w+")
         self.process = subprocess.Popen(
-            [programs / "entitled", "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0",
-             "--catalog", catalog, "--store", f"sqlite:{folder}/store.sqlite", "--create",
-             "--credentials", credentials, *trust],
+            [programs / "entitled", "--listen", "127.0.0.1:0", "--listen", "tls:127.0.0.1:0",
+             "--http-listen", "127.0.0.1:0", "--catalog", catalog,
+             "--store", f"sqlite:{folder}/store.sqlite", "--create", "--credentials", credentials,
+             "--tls-certificate", self.tls / "server.pem", "--tls-key", self.tls / "server.key", *trust],
             stdout=self.log, stderr=subprocess.STDOUT)
-        self.frames, self.http = self.wait_for_addresses()
+        self.frames, self.frames_by_tls, self.http = self.wait_for_addresses()
 
     def run(self, program, *arguments, stream="stdout"):
         outcome = subprocess.run(
@@ -77,7 +85,7 @@ class Server:
             text = (self.folder / "entitled.log").read_text()
             found = re.findall(r"127\.0\.0\.1:\d+", "\n".join(
                 line for line in text.splitlines() if "listening" in line))
-            if len(found) == 2:
+            if len(found) == 3:
                 return found
             if self.process.poll() is not None:
                 break
@@ -361,7 +369,9 @@ def main(arguments):
             Python(server, proto_json_codec()), Python(server, proto_binary_codec(), use_get=True),
             Python(server, proto_json_codec(), use_get=True), PlainJSON(server),
         ]
-        for name, check in checks(clients, methods, REQUESTS, server.token.read_text().strip()):
+        documented = samples.checks(server, json.loads((work / "protos.json").read_text()), work)
+        for name, check in chain(
+                checks(clients, methods, REQUESTS, server.token.read_text().strip()), documented):
             calls += 1
             try:
                 check()
@@ -372,7 +382,7 @@ def main(arguments):
         server.stop()
     if failed:
         print((folder / "entitled.log").read_text()[-3000:], file=sys.stderr)
-    print(f"HTTP clients: {len(methods)} methods, {calls - failed} calls as expected, {failed} not")
+    print(f"HTTP clients: {len(methods)} methods, {calls - failed} calls and samples as expected, {failed} not")
     return 1 if failed else 0
 
 

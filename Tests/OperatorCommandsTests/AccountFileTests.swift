@@ -180,13 +180,16 @@ struct ImportFollowerTests {
 
   /// Answers looks that are two seconds apart.
   private func follow(
-    _ answers: [Result<ImportEntry, any Error>]
+    _ answers: [Result<ImportEntry, any Error>], waiting: [[ImportRowEntry]] = []
   ) async throws -> (lines: [String], entry: ImportEntry) {
     var answers = answers
+    var waiting = waiting
     var lines: [String] = []
     var now = Duration.zero
     let entry = try await ImportFollower(
-      read: { try answers.removeFirst().get() }, wait: { now += .seconds(2) }, now: { now },
+      read: { try answers.removeFirst().get() },
+      readWaiting: { waiting.isEmpty ? [] : waiting.removeFirst() },
+      wait: { now += .seconds(2) }, now: { now }, date: { 1_000_000 },
       report: { lines.append($0) }
     ).follow("i")
     return (lines, entry)
@@ -208,6 +211,35 @@ struct ImportFollowerTests {
     #expect(entry == Self.entry(done: 998, failed: 2, waiting: 0))
     #expect(ImportCounts(entry).failure?.message == "2 rows failed")
     #expect(ImportCounts(Self.entry(done: 1, waiting: 0)).failure == nil)
+  }
+
+  @Test func `rows that wait for another attempt have their moment and their reason`() async throws
+  {
+    func row(_ number: Int64, _ detail: String?, due: Milliseconds) -> ImportRowEntry {
+      ImportRowEntry(
+        row: number, environment: .production, state: .waiting, detail: detail, changedAt: 0,
+        dueAt: due)
+    }
+    let unknown = row(7, "unknown\n", due: 1_060_000)
+    let later = row(3, "refused", due: 1_090_000)
+    let due = row(9, nil, due: 1_000_000)
+    let (lines, _) = try await follow(
+      [
+        .success(Self.entry(done: 0, waiting: 203)), .success(Self.entry(done: 200, waiting: 3)),
+        .success(Self.entry(done: 201, waiting: 2)), .success(Self.entry(done: 201, waiting: 2)),
+        .success(Self.entry(done: 202, waiting: 1)), .success(Self.entry(done: 203, waiting: 0)),
+      ],
+      waiting: [[later, unknown, due], [later, unknown], [later, unknown], [later]])
+    #expect(
+      lines == [
+        "import i: 0 done, 0 failed, 203 waiting",
+        // Of the row that can be done now.
+        "import i: 200 done, 0 failed, 3 waiting; 100 rows/s; 0 s left",
+        "import i: 201 done, 0 failed, 2 waiting; tried again by 1970-01-01 00:17:40Z: "
+          + "row 7: unknown\\u{a}",
+        "import i: 202 done, 0 failed, 1 waiting; tried again by 1970-01-01 00:18:10Z: "
+          + "row 3: refused",
+      ])
   }
 
   @Test func `an interruption and a lost server say that the import goes on`() async throws {

@@ -1,3 +1,4 @@
+import Programs
 import Testing
 
 @testable import OperatorCommands
@@ -10,6 +11,7 @@ struct TerminalTextTests {
       ("customer-001", "customer-001"), ("Zoë", "Zoë"),
       ("evil\u{1b}[31m\ncustomer-999  ACTIVE", "evil\\u{1b}[31m\\u{a}customer-999  ACTIVE"),
       ("\u{9b}2J", "\\u{9b}2J"), ("a\u{202e}b", "a\\u{202e}b"), ("a\u{7f}\t", "a\\u{7f}\\u{9}"),
+      ("a\u{2028}b\u{2029}", "a\\u{2028}b\\u{2029}"),
     ])
   func visible(text: String, shown: String) {
     #expect(TerminalText.escaped(text) == shown)

@@ -198,7 +198,7 @@ struct RecordsEndpointTests {
   func unreadExport(slowReader: Duration, export: Duration, message: String) async throws {
     let limits = RPCLimits(
       writeBufferPause: 65_536, writeBuffer: 400_000, slowReaderTime: slowReader)
-    let exports = ExportLimits(exports: 1, time: export)
+    let exports = ExportLimits(exports: 1, time: export, patience: .seconds(600))
     try await ServiceBench.run(limits: limits, exports: exports) { bench async throws in
       let payloads = try await submitMany(bench)
       let request = ExportCustomerRequest(scope: Self.scope, accountID: "anna")
@@ -239,8 +239,8 @@ struct RecordsEndpointTests {
   @Test("One export too many is RESOURCE_EXHAUSTED with its reason, and can be retried")
   func tooManyExports() async throws {
     let limits = RPCLimits(writeBufferPause: 65_536, writeBuffer: 400_000)
-    try await ServiceBench.run(limits: limits, exports: ExportLimits(exports: 1)) {
-      bench async throws in
+    let exports = ExportLimits(exports: 1, patience: .seconds(600))
+    try await ServiceBench.run(limits: limits, exports: exports) { bench async throws in
       _ = try await submitMany(bench)
       let request = ExportCustomerRequest(scope: Self.scope, accountID: "anna")
       let unread = try UnreadStream(
@@ -257,6 +257,33 @@ struct RecordsEndpointTests {
       #expect(refusal?.errorInfo?.reason == "TOO_MANY_EXPORTS")
       #expect(refusal?.retryDelay != nil)
       withExtendedLifetime(unread) {}
+    }
+  }
+
+  @Test func `an export that is not read gives way to another one`() async throws {
+    let limits = RPCLimits(writeBufferPause: 65_536, writeBuffer: 400_000)
+    let exports = ExportLimits(exports: 1, patience: .zero)
+    try await ServiceBench.run(limits: limits, exports: exports) { bench async throws in
+      let payloads = try await submitMany(bench)
+      let request = ExportCustomerRequest(scope: Self.scope, accountID: "anna")
+      let unread = try UnreadStream(path: bench.socketPath, WireMethods.exportCustomer, request)
+      // The export has begun, and waits for its reader.
+      guard case .success = try unread.next() else {
+        Issue.record("the first export was refused")
+        return
+      }
+      // There are no credentials, so each connection is a source of its own.
+      var json: [UInt8] = []
+      for try await piece in try bench.client.exportCustomer(request) { json += piece }
+      let document = try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
+      #expect((document?["facts"] as? [Any])?.count == payloads.count)
+      var ended: RPCStatus?
+      while ended == nil {
+        if case .failure(let status) = try unread.next() { ended = status }
+      }
+      #expect(ended?.code == .resourceExhausted)
+      #expect(ended?.errorInfo?.reason == "SLOW_READER")
+      #expect(ended?.message.contains("another export waited") == true)
     }
   }
 

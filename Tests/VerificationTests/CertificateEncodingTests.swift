@@ -37,15 +37,12 @@ struct CertificateEncodingTests {
 
   /// The same with the signature's bit string in BER: its length with a byte more.
   private static func reencodedSignature(_ der: [UInt8]) throws -> [UInt8] {
-    let content = try content(of: der)
-    // BIT STRING, shorter than 128 bytes, at the end.
-    let start = try #require(
-      content.indices.reversed().first {
-        content[$0] == 0x03 && $0 + 2 + Int(content[$0 + 1]) == content.count
-      })
-    let changed =
-      content[..<start] + [0x03, 0x81, content[start + 1]] + content[(start + 2)...]
-    return [0x30] + length(changed.count) + changed
+    var certificate = DERNode(parsing: der)
+    let signature = try #require(certificate.children.last)
+    try #require(signature.tag == 0x03 && signature.value.count < 0x80)
+    let length = [0x81, UInt8(signature.value.count)]
+    certificate.children[2] = DERNode(raw: [signature.tag] + length + signature.value)
+    return certificate.encoded
   }
 
   /// The same with the signed part in BER: its length has a redundant byte.

@@ -168,7 +168,8 @@ package final class CredentialsReloader: Sendable {
     logger.notice(
       "other credentials are in force",
       metadata: [
-        "old_digest": "\(old)", "digest": "\(digest)", "callers": "\(contents.callers.count)",
+        "old_digest": "\(old)", "digest": "\(digest)",
+        "callers": .stringConvertible(contents.callers.count),
       ])
     for warning in warnings {
       logger.warning("configuration", metadata: ["issue": "\(warning)"])

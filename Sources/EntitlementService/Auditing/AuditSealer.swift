@@ -46,7 +46,8 @@ package final class AuditSealer: Sendable {
       seals.add(1, ordering: .relaxed)
       // The log is often kept elsewhere: a head that `entitlectl audit verify --head` accepts.
       logger.info(
-        "sealed the audit trail", metadata: ["seal": "\(seal.number)", "head": "\(seal.hash)"])
+        "sealed the audit trail",
+        metadata: ["seal": .stringConvertible(seal.number), "head": "\(seal.hash)"])
     } catch {
       logger.warning("the audit trail cannot be sealed", metadata: ["reason": "\(error)"])
     }

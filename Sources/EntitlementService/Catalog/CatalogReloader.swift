@@ -115,9 +115,10 @@ package final class CatalogReloader: Sendable {
     logger.notice(
       "another catalog is in force",
       metadata: [
-        "old_digest": "\(old)", "digest": "\(digest)", "apps": "\(size.apps)",
-        "products": "\(size.products)", "entitlements": "\(size.entitlements)",
-        "grandfathering_rules": "\(size.grandfatheringRules)",
+        "old_digest": "\(old)", "digest": "\(digest)", "apps": .stringConvertible(size.apps),
+        "products": .stringConvertible(size.products),
+        "entitlements": .stringConvertible(size.entitlements),
+        "grandfathering_rules": .stringConvertible(size.grandfatheringRules),
       ])
     for warning in attempt.issues {
       logger.warning("catalog", metadata: ["issue": "\(warning)"])

@@ -16,14 +16,14 @@ package struct CustomerRecords: Sendable {
   package init(
     store: any EntitlementStore, catalog: CatalogHolder, clock: ServiceClock,
     changes: AuditedChange, evaluations: EvaluationPool = EvaluationPool(),
-    limits: ExportLimits = ExportLimits()
+    limits: ExportLimits = ExportLimits(), timer: ServiceTimer = .system
   ) {
     self.store = store
     self.catalog = catalog
     self.clock = clock
     self.changes = changes
     self.evaluations = evaluations
-    permits = ExportPermits(limit: limits.exports)
+    permits = ExportPermits(limits, timer: timer)
     exportLimits = limits
   }
 
@@ -46,13 +46,13 @@ package struct CustomerRecords: Sendable {
   ///
   /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an account that is not known, and that no row
   ///   of an import names,
-  ///   ``ServiceError/Code-swift.enum/tooManyExports`` when no permit is free.
+  ///   ``ServiceError/Code-swift.enum/tooManyExports`` when the source gets no permit.
   package func export(
     _ account: AccountID, in scope: AppScope, for source: WorkSource = .server,
     caller: AuditCaller = .server, onBehalfOf: String? = nil
   ) async throws(ServiceError) -> CustomerExport {
     try RequestText.checkOnBehalfOf(onBehalfOf)
-    let permit = try permits.acquire()
+    let permit = try permits.acquire(for: source)
     let (export, importRows) = try await stored(account, in: scope)
     do throws(StoreError) {
       try await store.record(

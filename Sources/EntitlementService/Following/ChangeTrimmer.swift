@@ -75,7 +75,7 @@ package final class ChangeTrimmer: Sendable {
       // The task was cancelled.
     }
     if count > 0 {
-      logger.info("trimmed the change feed", metadata: ["changes": "\(count)"])
+      logger.info("trimmed the change feed", metadata: ["changes": .stringConvertible(count)])
     }
   }
 

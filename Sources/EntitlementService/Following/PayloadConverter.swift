@@ -91,7 +91,8 @@ package final class PayloadConverter: Sendable {
     logger.info(
       message,
       metadata: [
-        "payloads": "\(progress.payloads)", "saved_bytes": "\(progress.savedBytes)",
+        "payloads": .stringConvertible(progress.payloads),
+        "saved_bytes": .stringConvertible(progress.savedBytes),
       ])
   }
 }

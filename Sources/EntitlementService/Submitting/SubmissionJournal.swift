@@ -45,14 +45,16 @@ struct SubmissionJournal: Sendable {
       logger.info(
         "refused parts of a receipt",
         metadata: [
-          "document": "\(document.label)", "refused": "\(refusals.count)",
-          "accepted": "\(facts)", "verdict": "\(first.verdict.name)", "detail": "\(first.detail)",
+          "document": "\(document.label)", "refused": .stringConvertible(refusals.count),
+          "accepted": .stringConvertible(facts), "verdict": "\(first.verdict.name)",
+          "detail": "\(first.detail)",
         ])
     }
     if case .archivedResponse = document {
       // Logged at notice level, as the facts are unsigned.
       logger.notice(
-        "imported an archived response", metadata: ["bundle_id": "\(app)", "facts": "\(facts)"])
+        "imported an archived response",
+        metadata: ["bundle_id": "\(app)", "facts": .stringConvertible(facts)])
     }
   }
 

@@ -34,7 +34,9 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
       scope: scope, orderID: id, includesSigned: payloads.showSigned, stores: payloads.store)
     let response = try await server.withClient { try await $0.lookUpOrder(request) }
     guard response.orderStatus == 0 else {
-      throw CommandFailure(.refused, "Apple knows no such order of the app")
+      throw CommandFailure(
+        .refused,
+        "Apple knows no such order of the app in Production; it looks up no orders of Sandbox")
     }
     try AppStoreAnswer.write(response, output)
   }

@@ -85,9 +85,10 @@ struct ImportAccountsCommand: AsyncParsableCommand {
           AccountFileReader(defaults, next: try AccountFile.pieces(of: file)), rejections)
         var summary = ImportSummary(sender)
         if dryRun || sender.isEmpty { return summary }
-        let read = { try await client.getImport(GetImportRequest(importID: name)).accountImport }
         summary.counts = ImportCounts(
-          noWait ? try await read() : try await ImportFollower(read: read).follow(name))
+          noWait
+            ? try await client.getImport(GetImportRequest(importID: name)).accountImport
+            : try await client.follow(name))
         try await rejections.add(
           client.importRows(
             ListImportRowsRequest(

@@ -41,11 +41,7 @@ struct ImportStatusCommand: AsyncParsableCommand {
     let found: ImportEntry
     if wait {
       found = try await ImportFollower.following { [server, id] in
-        try await server.withClient { client in
-          try await ImportFollower(
-            read: { try await client.getImport(GetImportRequest(importID: id)).accountImport }
-          ).follow(id)
-        }
+        try await server.withClient { try await $0.follow(id) }
       }
     } else {
       found = try await server.withClient {

@@ -1,4 +1,5 @@
 import EntitlementDomain
+import Programs
 
 /// Customer states as text for a terminal.
 enum StateTable {

@@ -46,10 +46,12 @@ struct NotificationSubmitCommand: AsyncParsableCommand {
       return Outcome(file: payload.name, response: response)
     } isRefused: {
       $0.response.verdict != .ok
+    } total: { outcome, total in
+      total.add(outcome.response.verdict, [outcome.response.isDuplicate ? "KNOWN" : "NEW": 1])
     } write: { outcomes in
       try output.write(
         documents: try outcomes.map { try JSONValue($0.response, ofFile: $0.file) }
-      ) { _ in Self.table(outcomes) }
+      ) { _ in Self.table(SubmissionTotal.shown(outcomes) { $0.response.verdict }) }
     }
   }
 

@@ -17,6 +17,13 @@ struct ReceiptOutcome {
       ReceiptOutcome(file: input.name, response: try await submit(client, input.bytes))
     } isRefused: {
       $0.hasRefusal
+    } total: { outcome, total in
+      let purchases = outcome.response.results.map { result in
+        result.disposition.map { wireName($0) } ?? wireName(result.verdict)
+      }
+      total.add(
+        outcome.response.verdict,
+        Dictionary(purchases.map { ("\($0)", 1) }, uniquingKeysWith: +))
     } write: { outcomes in
       try output.write(
         documents: try outcomes.map { try JSONValue($0.response, ofFile: $0.file) }

@@ -12,8 +12,10 @@ struct SubmitCommand: AsyncParsableCommand {
       Files contain one JWS a line, with or without quotes, or JSON as the App Store Server API \
       returns it, or a JSON array of JWS, over several lines or one value a line. Accepted \
       payloads are committed when the server answers. Large inputs are split into several \
-      requests; when one fails, earlier results are still printed. Exit code 2 when the server \
-      refuses a payload.
+      requests; when one fails, earlier results are still printed. The last line on stderr counts \
+      the payloads by their outcome. A table of more than \(SubmissionTotal.longestTable) payloads has the \
+      refused ones only; --output json and jsonl have all. Exit code 2 when the server refuses a \
+      payload.
       """)
 
   @Argument(help: "Files, or - for stdin.")
@@ -71,8 +73,14 @@ struct SubmitCommand: AsyncParsableCommand {
     if failure == nil || !outcomes.isEmpty {
       try output.write(
         documents: try outcomes.map { try JSONValue($0.result, ofFile: $0.file) }
-      ) { _ in Self.table(outcomes) }
+      ) { _ in Self.table(SubmissionTotal.shown(outcomes) { $0.result.verdict }) }
     }
+    var total = SubmissionTotal(of: payloads.count)
+    for outcome in outcomes {
+      let result = outcome.result
+      total.add(result.verdict, result.disposition.map { [wireName($0): 1] } ?? [:])
+    }
+    total.report()
     if let failure { throw failure }
     if outcomes.contains(where: { $0.result.verdict != .ok }) {
       throw CommandFailure(.refused, nil)

@@ -60,7 +60,7 @@ final class DictionaryLoader: Sendable {
     for number in damaged {
       logger?.error(
         "a stored dictionary is damaged, and payloads that need it cannot be read",
-        metadata: ["dictionary": "\(number)"])
+        metadata: ["dictionary": .stringConvertible(number)])
     }
   }
 

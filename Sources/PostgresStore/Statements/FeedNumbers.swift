@@ -119,7 +119,7 @@ enum SequenceOffset {
       let offset = try first.number(0, 0)
       logger.notice(
         "the database was restored; sequence numbers continue after its last change",
-        metadata: ["offset": "\(offset)"])
+        metadata: ["offset": .stringConvertible(offset)])
     }
   }
 

@@ -112,13 +112,15 @@ final class WriteQueue: Sendable {
   private let clock: @Sendable () -> ContinuousClock.Instant
   private let work: Work
   private let shardCount: Int
+  private let alarm: StorageAlarm?
   private let state: Mutex<State>
 
   init(
-    limits: PostgresStoreLimits,
+    limits: PostgresStoreLimits, alarm: StorageAlarm? = nil,
     clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, work: @escaping Work
   ) {
     self.limits = limits
+    self.alarm = alarm
     self.clock = clock
     self.work = work
     shardCount = max(1, limits.writingConnections)
@@ -136,6 +138,7 @@ final class WriteQueue: Sendable {
       let answer = OneAnswer(continuation)
       append(job { answer.give($0) })
     }
+    alarm?.note(outcome)
     return try outcome.get()
   }
 

@@ -45,7 +45,7 @@ final class AccessGate: Sendable {
     guard let count = refusals.count(AccessRefusals.Key(caller, reason)) else { return }
     var metadata: Logger.Metadata = [
       "reason": "\(reason.rawValue)", "peer": "\(peer.place)", "method": "\(method)",
-      "count": "\(count)",
+      "count": .stringConvertible(count),
     ]
     if let caller { metadata["caller"] = "\(caller)" }
     for (key, value) in details() { metadata[key] = "\(value)" }

@@ -77,7 +77,9 @@ final class TransportFaults: Sendable {
     guard let count = counts[reason] else { return }
     let total = count.total.add(1, ordering: .relaxed).newValue
     guard count.log.isDue(now: .now()) else { return }
-    var metadata: Logger.Metadata = ["reason": "\(reason.text)", "count": "\(total)"]
+    var metadata: Logger.Metadata = [
+      "reason": "\(reason.text)", "count": .stringConvertible(total),
+    ]
     if let peer { metadata["peer"] = "\(RPCPeer.place(of: peer))" }
     if let detail { metadata["detail"] = "\(detail)" }
     logger.warning("a connection failed", metadata: metadata)

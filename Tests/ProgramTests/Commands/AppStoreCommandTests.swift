@@ -249,6 +249,7 @@ struct AppStoreCommandTests {
     #expect(unknown.errors.contains("4040010 TransactionIdNotFound"))
     let order = try await parts.run("order", "MX0000000")
     #expect(order.exit == .code(2), "\(order.errors)")
+    #expect(order.errors.contains("it looks up no orders of Sandbox"), "\(order.errors)")
     let cases: [([String], Int32, String)] = [
       (["error", "--code", "4000006"], 2, "4000006 InvalidTransactionId"),
       (["error", "--code", "4030005"], 2, "4030005 SubscriptionMaxExtension"),

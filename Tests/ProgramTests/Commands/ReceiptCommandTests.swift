@@ -257,6 +257,6 @@ struct ReceiptCommandTests {
       rows[0] == ["FILE", "VERDICT", "TYPE", "CREATED", "PURCHASES", "NEW", "REASON"])
     #expect(rows[1].prefix(3) == [good, "OK", "Production"])
     #expect(rows[2].prefix(2) == [foreign, "UNTRUSTED_CHAIN"])
-    #expect(run.errors == "submitted 1 of 2\nsubmitted 2 of 2\n")
+    #expect(run.errors == "2 submitted: 1 OK (2 ADDED), 1 UNTRUSTED_CHAIN\n")
   }
 }

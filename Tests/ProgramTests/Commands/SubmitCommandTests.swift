@@ -94,10 +94,33 @@ struct SubmitCommandTests {
     let input = String(repeating: fact + "\n", count: 501)
     let run = try await Bench.control(server, "submit", "-", "--output", "jsonl", input: input)
     #expect(run.exit == .code(0))
-    #expect(run.errors == "submitted 500 of 501\nsubmitted 501 of 501\n")
+    #expect(
+      run.errors == """
+        submitted 500 of 501
+        submitted 501 of 501
+        501 submitted: 501 OK (500 DUPLICATE, 1 ADDED)
+
+        """)
     #expect(try column("file", run) == (1...501).map { "stdin#\($0)" })
     #expect(try column("disposition", run).count { $0 == "DISPOSITION_ADDED" } == 1)
     #expect(try column("disposition", run).count { $0 == "DISPOSITION_DUPLICATE" } == 500)
+  }
+
+  @Test func `a table of many payloads has the refused ones, and the total counts all`()
+    async throws
+  {
+    let server = try await bench.startServer()
+    let fact = try #require(try bench.signed(.nonConsumable).first?.transactions.first)
+    let input = String(repeating: fact + "\n", count: 101)
+    let run = try await Bench.control(server, "submit", "-", input: input + "not.a.jws\n")
+    #expect(run.exit == .code(2))
+    let rows = run.output.split(separator: "\n")
+    #expect(rows.count == 2 && rows[1].hasPrefix("stdin#102 "), "\(run.output)")
+    #expect(
+      run.errors == "102 submitted: 101 OK (100 DUPLICATE, 1 ADDED), 1 MALFORMED\n")
+    let few = try await Bench.control(server, "submit", "-", input: fact)
+    #expect(few.output.split(separator: "\n").count == 2)
+    #expect(few.errors == "1 submitted: 1 OK (1 DUPLICATE)\n")
   }
 
   @Test func `what was answered before a call failed is printed`() async throws {
@@ -115,7 +138,9 @@ struct SubmitCommandTests {
         .entitlectl, command + [input, "--output", "jsonl", "--server", "\(server.address)"])
       #expect(run.exit == .code(1))
       #expect(try column("verdict", run) == ["VERDICT_OK"])
-      #expect(run.errors.split(separator: "\n").last?.hasPrefix("entitlectl: ") == true)
+      let errors = run.errors.split(separator: "\n")
+      #expect(errors.last?.hasPrefix("entitlectl: ") == true)
+      #expect(errors.contains { $0.hasPrefix("1 of 2 submitted: 1 OK (1 ") }, "\(run.errors)")
     }
   }
 

@@ -21,14 +21,14 @@ final class RunningServer: Sendable {
     let logger: String
     let message: String
     let address: String?
-    let calls: String?
-    let verified: String?
+    let calls: Int?
+    let verified: Int?
     let verdict: String?
     let digest: String?
     let reason: String?
     let version: String?
     let issue: String?
-    let connections: String?
+    let connections: Int?
     let node: String?
   }
 

@@ -127,6 +127,44 @@ struct ConfigurationTests {
     }
   }
 
+  /// The flags of the table in README.md, but for the ones that are no settings.
+  private func documentedSettings() throws -> Set<String> {
+    let tests = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+    let readme = try String(
+      contentsOf: tests.appending(path: "../../../README.md").standardized, encoding: .utf8)
+    let section = try #require(readme.split(separator: "\n## entitled\n").last)
+    let lines = try #require(section.split(separator: "\n## ").first).split(separator: "\n")
+    let flags = lines.filter { $0.hasPrefix("| `--") }.flatMap { line in
+      line.split(separator: "|").first?.matches(of: /--([a-z-]+)/).map { String($0.1) } ?? []
+    }
+    let lists = ["trust-root", "cors-origin", "store-replica"]
+    let names = flags.map { (lists.contains($0) ? $0 + "s" : $0).replacing("-", with: "_") }
+    return Set(names).subtracting(["config", "check_config", "version"])
+  }
+
+  @Test func `every setting is listed with what is in force, of either kind of store`() async throws
+  {
+    let replicas = ["postgresql://u@a/d", "postgresql://u@b/d"]
+    let runs = [
+      try await check(["--catalog", catalogs[0]]),
+      try await check([
+        "--catalog", catalogs[0], "--store", "postgresql://u@h/d", "--store-replica", replicas[0],
+        "--store-replica", replicas[1], "--store-readers", "7",
+      ]),
+    ]
+    for run in runs { #expect(run.exit == .code(0), "\(run.errors)") }
+    let listed = Set(
+      runs.flatMap { $0.output.split(separator: "\n") }
+        .compactMap { $0.split(separator: ":").first.map(String.init) })
+    let documented = try documentedSettings()
+    #expect(documented.count > 30)
+    #expect(documented.subtracting(listed) == [])
+    #expect(
+      runs[1].output.contains(
+        "\nstore_replicas: \(replicas[0]), \(replicas[1])\nstore_readers: 7\nstore_writers: 2\n"))
+    #expect(!runs[0].output.contains("store_re"))
+  }
+
   @Test func `a switch is set by each of them too`() async throws {
     let name = "allow_unprotected_listen"
     let catalog = ["--catalog", catalogs[0]]

@@ -49,6 +49,9 @@ struct FullDiskTests {
     let outcomes = try await fill(full)
     let answered = outcomes.joined().count { $0 }
     #expect(answered > 5 && answered < plan.callCount - 5)
+    // Once, whatever the number of refused calls: the next line is due after a minute.
+    let lines = try full.log.filter { $0.message == "the store is full: writes are refused" }
+    #expect(!lines.isEmpty && lines.allSatisfy { $0.level == "error" && $0.reason != nil })
     #expect(try await Bench.control(full, "health").output.hasPrefix(Bench.serving))
     let states = try await StateList.read(from: full)
     #expect(!states.isEmpty)
