@@ -187,6 +187,8 @@ struct StatementPlanTests {
       SELECT scope, target, row_number() OVER (), 0, account, false, false, 'named' FROM links;
     INSERT INTO account_events (scope, account, position, target)
       SELECT scope, to_account, position, target FROM link_events WHERE to_account IS NOT NULL;
+    INSERT INTO refused_claims (scope, target, claimer, at)
+      SELECT scope, target, 'account-' || row_number() OVER (), row_number() OVER () FROM links;
     INSERT INTO notifications (
       uuid, scope, header, received_at, type, chain_scope, chain, digest, signature, payload)
       SELECT 'uuid-' || i, 1, 1, i, 'TEST', 1, 'c' || i, '', '', '{}'

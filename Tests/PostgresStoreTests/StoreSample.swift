@@ -43,6 +43,7 @@ enum StoreSample {
     Catalog(apps: [
       CatalogApp(
         bundleID: scope.bundleID, linkPolicies: [.production: policy], claimsPerDay: 1_000_000,
+        claimsPerPurchase: .max,
         chainsPerAccount: 1_000_000)
     ])
   }

@@ -16,7 +16,7 @@ extension MessageValueTests {
       }
       #expect(written == name)
     }
-    for number in [0, 12, 77, UInt64.max] { #expect(try linkReason(number) == nil) }
+    for number in [0, 15, 77, UInt64.max] { #expect(try linkReason(number) == nil) }
   }
 
   private func linkReason(_ number: UInt64) throws -> LinkReason? {

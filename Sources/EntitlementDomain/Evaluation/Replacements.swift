@@ -37,19 +37,22 @@ struct Replacements {
     case none
     /// Only what Apple calls a purchase begins before all earlier ones have ended.
     case ofPurchases
+    /// Something else does, or several periods begin together.
     case ofRenewals
   }
 
   private static func overlap(_ periods: [Period], _ sorted: [Int]) -> Overlap {
     var overlap = Overlap.none
-    var (start, end) = (periods[sorted[0]].start, periods[sorted[0]].start)
+    var start: Milliseconds?
+    var end = periods[sorted[0]].start
     for index in sorted {
       let period = periods[index]
       let overlaps = period.start < end
       // Of those that begin together, another one may be the renewal.
-      if overlaps, !period.isPurchase || period.start == start { return .ofRenewals }
+      if overlaps && !period.isPurchase || period.start == start { return .ofRenewals }
       if overlaps || period.isUpgraded { overlap = .ofPurchases }
-      (start, end) = (period.start, max(end, period.end))
+      start = period.start
+      end = max(end, period.end)
     }
     return overlap
   }
