@@ -10,7 +10,8 @@ struct CatalogText: Sendable {
   init() throws {
     let environments = "    environments: [Production, Sandbox]\n"
     text = SimulatedApp.catalogYAML.replacing(
-      environments, with: environments + "    claims_per_day: 1000000\n")
+      environments,
+      with: environments + "    claims_per_day: 1000000\n    claims_per_purchase: 50\n")
     catalog = try CatalogFile.parse(text).catalog
   }
 }

@@ -63,10 +63,10 @@ struct Submitter: Sendable {
     var seen: Set<OriginalTransactionID> = []
     for result in answer.results {
       guard let chain = result.originalTransactionID, seen.insert(chain).inserted,
-        result.link == .linked || result.link == .transferred
+        [.linked, .transferred, .reclaimed].contains(result.link)
       else { continue }
       load.record.answered(AnswerRecord.Claim(target: .chain(chain), account: account))
-      if result.link == .transferred { load.counters.add(.transfers) }
+      if [.transferred, .reclaimed].contains(result.link) { load.counters.add(.transfers) }
     }
   }
 }
