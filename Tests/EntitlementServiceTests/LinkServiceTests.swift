@@ -43,7 +43,7 @@ struct LinkServiceTests {
           == [Self.chain])
       let history = try await bench.links.history(of: Self.chain, in: ServiceBench.scope)
       #expect(history.map(\.event.reason) == [.assigned])
-      #expect(history.map(\.event.author) == ["server"])
+      #expect(history.map(\.event.author?.name) == ["server"])
       #expect(history.map(\.event.onBehalfOf) == ["ops@example.com"])
       #expect(history.map(\.event.note) == ["a support case"])
       #expect(try await bench.links.history(of: "anna", in: ServiceBench.scope) == history)
