@@ -345,7 +345,7 @@ struct AccessBehaviourTests {
       let steps = try await client.linkHistory(
         GetLinkHistoryRequest(scope: scope, subject: .target(target))
       ).events
-      #expect(steps.map(\.author) == [nil, "shop"])
+      #expect(steps.map(\.author) == ["the-admin", "shop"])
       #expect(steps.map(\.onBehalfOf) == [nil, "ada"])
       for try await _ in try client.exportCustomer(
         ExportCustomerRequest(scope: scope, accountID: account, onBehalfOf: "grace"))

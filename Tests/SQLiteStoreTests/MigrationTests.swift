@@ -33,7 +33,7 @@ struct MigrationTests {
         0xb104_79e5_460e_a56a,
         0x1348_25de_ca81_ea5c,
         0xfaa6_5765_9d8c_7ba1,
-        0x6faa_b4fe_a7e1_41e6,
+        0xe8c0_fa50_d9bc_a87e,
       ])
   }
 

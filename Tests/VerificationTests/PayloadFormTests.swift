@@ -120,7 +120,8 @@ struct PayloadFormTests {
   @Test(arguments: [
     (#""3b9d5f10-7c2e-4d84-b6a1-0e5f7a9c3d8f""#, true),
     (#""3B9D5F10-7C2E-4D84-B6A1-0E5F7A9C3D8F""#, true),
-    (#""00000000-0000-0000-0000-000000000000""#, true),
+    (#""00000000-0000-0000-0000-000000000001""#, true),
+    (#""00000000-0000-0000-0000-000000000000""#, false),
     (#""3b9d5f10-7c2e-4d84-b6a1-0e5f7a9c3d8""#, false),
     (#""3b9d5f10-7c2e-4d84-b6a1-0e5f7a9c3d8ff""#, false),
     (#""{3b9d5f10-7c2e-4d84-b6a1-0e5f7a9c3d8f}""#, false),

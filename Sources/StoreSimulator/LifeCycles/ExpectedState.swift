@@ -80,8 +80,10 @@ package struct ExpectedState: Hashable, Sendable {
   }
 
   static func revoked(_ product: SimulatedProduct, willRenew: Bool? = nil) -> ExpectedState {
+    // A consumable confers nothing that could be won back (R29).
     ExpectedState(
-      coreState: .inactive, product: product, status: .revoked, callToAction: .winBack,
+      coreState: .inactive, product: product, status: .revoked,
+      callToAction: product.type == .consumable ? .none : .winBack,
       entitlements: [], willRenew: willRenew)
   }
 }

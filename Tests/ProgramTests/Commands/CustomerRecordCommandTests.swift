@@ -125,7 +125,7 @@ struct CustomerRecordCommandTests {
       + ["evidence", "identifier", "kind", "payload", "signedDatesMs", "signedPayload", "standing"]
       .map { "versions[].\($0)" }
       + (target + ["reason", "sinceMs"]).map { "links[].\($0)" }
-      + (target + ["atMs", "reason", "toAccountId"]).map { "linkHistory[].\($0)" }
+      + (target + ["atMs", "author", "reason", "toAccountId"]).map { "linkHistory[].\($0)" }
       + [
         "notificationUuid", "payload", "receivedAtMs", "signedDateMs", "signedPayload",
         "subtype", "type",

@@ -137,8 +137,11 @@ struct ConfigurationTests {
     let flags = lines.filter { $0.hasPrefix("| `--") }.flatMap { line in
       line.split(separator: "|").first?.matches(of: /--([a-z-]+)/).map { String($0.1) } ?? []
     }
-    let lists = ["trust-root", "cors-origin", "store-replica"]
-    let names = flags.map { (lists.contains($0) ? $0 + "s" : $0).replacing("-", with: "_") }
+    let lists = [
+      "trust-root": "trust_roots", "cors-origin": "cors_origins",
+      "store-replica": "store_replicas", "webhook-trusted-proxy": "webhook_trusted_proxies",
+    ]
+    let names = flags.map { lists[$0] ?? $0.replacing("-", with: "_") }
     return Set(names).subtracting(["config", "check_config", "version"])
   }
 
