@@ -28,7 +28,7 @@ package struct PayloadError: Error, Hashable, Sendable, CustomStringConvertible 
     case environmentAbsent
     /// The environment is not one of ``StoreEnvironment``.
     case environmentUnknown
-    /// Two statements of a document contradict each other, or what was stated beside it.
+    /// A document contradicts itself, or the app, environment or date that the caller gave for it.
     case contradiction
     /// A notification does not have exactly one of the members that name its subject.
     case ambiguousContent

@@ -48,41 +48,24 @@ struct RequestBody {
   }
 }
 
-/// The bytes of unfinished bodies of all connections, up to a limit. A caller may have as many as it leaves
-/// to others: half of them alone, a third each of two, and so on. So one caller does not keep the bodies of
-/// others out.
+/// The bytes of unfinished bodies of all connections, up to a limit. One caller does not keep the bodies of
+/// others out (``SourceShares``).
 final class BodyBudget: Sendable {
-  private struct State {
-    var used = 0
-    var shares: [WorkSource: Int] = [:]
-  }
-
-  private let capacity: Int
-  private let state = Mutex(State())
+  private let shares: Mutex<SourceShares>
 
   init(capacity: Int) {
-    self.capacity = capacity
+    shares = Mutex(SourceShares(limit: capacity))
   }
 
-  /// - Returns: Whether the bytes are within the share, and are counted until ``release(_:of:)``.
+  /// - Returns: Whether the bytes are within the caller's share, and are counted until
+  ///   ``release(_:of:)``.
   func reserve(_ count: Int, of source: WorkSource) -> Bool {
-    state.withLock { state in
-      let share = state.shares[source, default: 0] + count
-      let used = state.used + count
-      guard share <= capacity - used else { return false }
-      state.shares[source] = share
-      state.used = used
-      return true
-    }
+    shares.withLock { $0.admit(source, weight: count) }
   }
 
   func release(_ count: Int, of source: WorkSource) {
-    state.withLock { state in
-      state.used -= count
-      let share = state.shares[source, default: 0] - count
-      state.shares[source] = share > 0 ? share : nil
-    }
+    shares.withLock { $0.ended(source, weight: count) }
   }
 
-  var bytesInUse: Int { state.withLock(\.used) }
+  var bytesInUse: Int { shares.withLock(\.pending) }
 }

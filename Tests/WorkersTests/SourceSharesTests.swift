@@ -3,8 +3,8 @@ import Workers
 
 @Suite("Shares of sources in a limit")
 struct SourceSharesTests {
-  private func admits(_ shares: inout SourceShares, _ source: WorkSource) -> Bool {
-    shares.admit(source)
+  private func admits(_ shares: inout SourceShares, _ source: WorkSource, weight: Int = 1) -> Bool {
+    shares.admit(source, weight: weight)
   }
 
   /// Admits work until the source is refused, and returns how much.
@@ -25,6 +25,19 @@ struct SourceSharesTests {
     for _ in 0..<22 { shares.ended(.caller(2)) }
     #expect(!admits(&shares, .caller(1)))
     #expect(fill(&shares, .caller(2)) == 22)
+  }
+
+  @Test func `work has a weight`() {
+    var shares = SourceShares(limit: 100)
+    #expect(admits(&shares, .caller(1), weight: 30))
+    #expect(admits(&shares, .caller(1), weight: 20))
+    #expect(!admits(&shares, .caller(1), weight: 1))
+    #expect(!admits(&shares, .caller(2), weight: 26))
+    #expect(admits(&shares, .caller(2), weight: 25))
+    #expect(shares.pending == 75)
+    shares.ended(.caller(1), weight: 20)
+    #expect(admits(&shares, .caller(2), weight: 10))
+    #expect(shares.pending == 65)
   }
 
   @Test func `the server itself has no share, only the limit`() {

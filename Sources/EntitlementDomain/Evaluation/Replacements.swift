@@ -1,6 +1,6 @@
 /// Finds the periods of a chain that another product replaced, and when (R17, R62).
 ///
-/// All products of a chain are of one group, and one of them is the current one: the last that was bought.
+/// All products of a chain belong to one group. The current product is the one that was bought last.
 /// So a period is replaced where one of another product begins inside it. The exception is a renewal that
 /// was charged before the other product was bought: it is itself replaced before it begins.
 struct Replacements {
@@ -48,7 +48,7 @@ struct Replacements {
     for index in sorted {
       let period = periods[index]
       let overlaps = period.start < end
-      // Of those that begin together, another one may be the renewal.
+      // If two periods begin together, the earlier one in the list may be the renewal.
       if overlaps && !period.isPurchase || period.start == start { return .ofRenewals }
       if overlaps || period.isUpgraded { overlap = .ofPurchases }
       start = period.start
@@ -90,12 +90,11 @@ private struct ReplacedRenewals {
   /// The same, to find what follows an upgraded renewal.
   private var all: PeriodsByStart?
   private let renewal: Renewal?
-  /// The start of the last period of the product that the renewal info names, of those that had begun
-  /// when it was signed.
+  /// When the renewal info was signed: the start of the latest begun period of the product that it names.
   private let lastNamed: Milliseconds?
   /// The last purchase so far.
   private var purchase: Period?
-  /// The period of the product that the renewal info names that ends last, of those so far.
+  /// The period so far that ends last and has the product that the renewal info names.
   private var named: Period?
 
   /// - Parameters:

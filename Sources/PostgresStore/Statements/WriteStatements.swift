@@ -435,37 +435,34 @@ enum WriteStatements {
       at = excluded.at, author = excluded.author, trace = excluded.trace
     """, name: "write_refused_claims")
 
-  /// Deletes the 21st and all before it. `$1` scopes, `$2` targets.
-  static let trimRefusedClaimsOfTargets = PostgresStatement(
-    """
-    DELETE FROM refused_claims
-    USING (
-      SELECT DISTINCT scope, target FROM unnest($1::bigint[], $2::bytea[]) AS key (scope, target))
-      AS key
-    CROSS JOIN LATERAL (
-      SELECT kept.at, kept.claimer FROM refused_claims AS kept
-      WHERE kept.scope = key.scope AND kept.target = key.target
-      ORDER BY kept.at DESC, kept.claimer DESC
-      LIMIT 1 OFFSET \(RefusedClaim.limit)) AS last
-    WHERE refused_claims.scope = key.scope AND refused_claims.target = key.target
-      AND (refused_claims.at, refused_claims.claimer) <= (last.at, last.claimer)
-    """, name: "trim_refused_claims_of_targets")
+  /// `$1` scopes, `$2` targets.
+  static let trimRefusedClaimsOfTargets = trimRefusedClaims(
+    of: "target", type: "bytea", other: "claimer", name: "trim_refused_claims_of_targets")
 
-  /// As ``trimRefusedClaimsOfTargets``. `$1` scopes, `$2` claimers.
-  static let trimRefusedClaimsOfClaimers = PostgresStatement(
-    """
-    DELETE FROM refused_claims
-    USING (
-      SELECT DISTINCT scope, claimer FROM unnest($1::bigint[], $2::text[]) AS key (scope, claimer))
-      AS key
-    CROSS JOIN LATERAL (
-      SELECT kept.at, kept.target FROM refused_claims AS kept
-      WHERE kept.scope = key.scope AND kept.claimer = key.claimer
-      ORDER BY kept.at DESC, kept.target DESC
-      LIMIT 1 OFFSET \(RefusedClaim.limit)) AS last
-    WHERE refused_claims.scope = key.scope AND refused_claims.claimer = key.claimer
-      AND (refused_claims.at, refused_claims.target) <= (last.at, last.target)
-    """, name: "trim_refused_claims_of_claimers")
+  /// `$1` scopes, `$2` claimers.
+  static let trimRefusedClaimsOfClaimers = trimRefusedClaims(
+    of: "claimer", type: "text", other: "target", name: "trim_refused_claims_of_claimers")
+
+  /// Keeps the latest refused claims of each value of a column (``RefusedClaim/limit``).
+  ///
+  /// - Parameter other: the column that decides between claims of one moment.
+  private static func trimRefusedClaims(
+    of column: String, type: String, other: String, name: String
+  ) -> PostgresStatement {
+    PostgresStatement(
+      """
+      DELETE FROM refused_claims
+      USING (
+        SELECT DISTINCT * FROM unnest($1::bigint[], $2::\(type)[]) AS key (scope, \(column))) AS key
+      CROSS JOIN LATERAL (
+        SELECT kept.at, kept.\(other) FROM refused_claims AS kept
+        WHERE kept.scope = key.scope AND kept.\(column) = key.\(column)
+        ORDER BY kept.at DESC, kept.\(other) DESC
+        LIMIT 1 OFFSET \(RefusedClaim.limit)) AS last
+      WHERE refused_claims.scope = key.scope AND refused_claims.\(column) = key.\(column)
+        AND (refused_claims.at, refused_claims.\(other)) <= (last.at, last.\(other))
+      """, name: name)
+  }
 
   /// `$1` the moment before which they are too old.
   static let deleteOldRefusedClaims = PostgresStatement(
