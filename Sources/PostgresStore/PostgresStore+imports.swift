@@ -324,7 +324,7 @@ extension PostgresRows {
   /// A row that begins as ``ImportStatements/byName``.
   fileprivate func importSummary(_ row: Int) throws(StoreError) -> AccountImportSummary {
     AccountImportSummary(
-      id: try number(row, 0), name: AccountImportName(try string(row, 1)),
+      id: try number(row, 0), name: AccountImportName(rawValue: try string(row, 1)),
       bundleID: try identifier(row, 2), author: try string(row, 3),
       beganAt: try moment(row, 4), lastRow: 0)
   }
@@ -334,7 +334,8 @@ extension PostgresRows {
     let (state, reason) = try AccountImportRow.stored(
       state: Int(try number(row, 7)), reason: Int(try number(row, 8)))
     return AccountImportRow(
-      place: AccountImportRow.Place(AccountImportName(try string(row, 0)), try number(row, 1)),
+      place: AccountImportRow.Place(
+        AccountImportName(rawValue: try string(row, 0)), try number(row, 1)),
       scope: scope, fallsBack: try flag(row, 3), account: try identifier(row, 4),
       transaction: try identifier(row, 5),
       token: try optionalString(row, 6).map { AppAccountToken($0) }, state: state, reason: reason,

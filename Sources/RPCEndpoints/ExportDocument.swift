@@ -46,7 +46,7 @@ struct ExportDocument {
       },
       Self.list("importRows", export.importRows) { row in
         // The message is one of a list, and does not name the import.
-        let name = Array("{\"importId\":".utf8) + .string(row.place.name.rawValue)
+        let name = Array("{\"importId\":".utf8) + .string(row.place.name.id)
         return name + [UInt8(ascii: ",")] + (try ImportRowEntry(row).jsonEncoded()).dropFirst()
       },
       .list("facts", count: account.facts.count) { facts.fact(at: $0) },

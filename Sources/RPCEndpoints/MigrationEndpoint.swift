@@ -44,10 +44,9 @@ package struct MigrationEndpoint: Sendable {
 
   @Sendable
   private func getImport(_ call: RPCCall, _ answer: RPCAnswer) {
-    let permits = call.permits
     answer.respond(to: call, GetImportRequest.self) { request in
       .later {
-        let summary = try await records.summary(of: request.importID, permits: permits)
+        let summary = try await records.summary(of: request.importID, of: request.bundleID)
         return try GetImportResponse(accountImport: ImportEntry(summary)).encoded()
       }
     }
@@ -74,8 +73,9 @@ package struct MigrationEndpoint: Sendable {
       .later {
         let state = request.state.flatMap { AccountImportRow.State(rawValue: $0.rawValue) }
         let page = try await records.rows(
-          of: request.importID, in: state ?? .failed, after: try Self.position(request.pageToken),
-          limit: request.effectivePageSize, permits: permits)
+          of: request.importID, of: request.bundleID, in: state ?? .failed,
+          after: try Self.position(request.pageToken), limit: request.effectivePageSize,
+          permits: permits)
         return try ListImportRowsResponse(
           rows: page.rows.map { ImportRowEntry($0) }, nextPageToken: page.next.map { "\($0)" }
         ).encoded()
@@ -95,7 +95,7 @@ package struct MigrationEndpoint: Sendable {
           case .delete: .delete
           }
         let changed = try await records.change(
-          request.importID, kind, permits: permits,
+          request.importID, of: request.bundleID, kind, permits: permits,
           ChangeAudit(
             onBehalfOf: request.onBehalfOf, reason: request.reason ?? "", caller: caller))
         return try ChangeImportResponse(
@@ -131,7 +131,7 @@ extension ImportRowResult {
 extension ImportEntry {
   fileprivate init(_ summary: AccountImportSummary) {
     self.init(
-      importID: summary.name.rawValue, bundleID: summary.bundleID, author: summary.author,
+      importID: summary.name.id, bundleID: summary.bundleID, author: summary.author,
       beganAt: summary.beganAt, lastRow: summary.lastRow,
       counts: summary.counts.map { count in
         ImportCount(

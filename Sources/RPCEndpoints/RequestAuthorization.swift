@@ -451,8 +451,7 @@ extension ImportAccountsRequest: AuthorizedRequest {
 }
 
 extension GetImportRequest: AuthorizedRequest {
-  /// The app of an import is compared when it is found: one of another app is not.
-  var requestedScope: RequestedScope { .nothing }
+  var requestedScope: RequestedScope { .signed(bundleID) }
   var cost: CallCost { .reads(1) }
 }
 
@@ -462,12 +461,13 @@ extension ListImportsRequest: AuthorizedRequest {
 }
 
 extension ListImportRowsRequest: AuthorizedRequest {
-  var requestedScope: RequestedScope { .nothing }
+  /// Rows are listed of the environments that the caller may use.
+  var requestedScope: RequestedScope { .signed(bundleID) }
   var cost: CallCost { .reads(effectivePageSize) }
 }
 
 extension ChangeImportRequest: AuthorizedRequest {
-  var requestedScope: RequestedScope { .nothing }
+  var requestedScope: RequestedScope { .signed(bundleID) }
   var cost: CallCost { .none }
 }
 

@@ -255,8 +255,8 @@ extension Row {
   /// A row of ``StoreStatement/importByName``.
   fileprivate func summary() -> AccountImportSummary {
     AccountImportSummary(
-      id: self[0], name: AccountImportName(self[1]), bundleID: identifier(2), author: self[3],
-      beganAt: Milliseconds(self[4]), lastRow: 0)
+      id: self[0], name: AccountImportName(rawValue: self[1]), bundleID: identifier(2),
+      author: self[3], beganAt: Milliseconds(self[4]), lastRow: 0)
   }
 
   /// A row of ``StoreStatement/importRow``.
@@ -265,7 +265,7 @@ extension Row {
   fileprivate func importRow() throws -> AccountImportRow {
     let (state, reason) = try AccountImportRow.stored(state: self[8], reason: self[9])
     return AccountImportRow(
-      place: AccountImportRow.Place(AccountImportName(self[0]), self[1]),
+      place: AccountImportRow.Place(AccountImportName(rawValue: self[0]), self[1]),
       scope: try scope(bundleID: 2, environment: 3), fallsBack: self[4], account: identifier(5),
       transaction: identifier(6), token: identifier(7), state: state, reason: reason,
       detail: self[10], dueAt: Milliseconds(self[11]), lease: self[12], failures: self[13],

@@ -12,7 +12,7 @@ import Testing
 /// R89, R90.
 @Suite("Imports of accounts", .timeLimit(.minutes(5)))
 struct ImportTests {
-  private static let name = AccountImportName("i")
+  private static let name = AccountImportName("i", of: SimulatedApp.bundleID)
 
   /// Adds rows and does them, until none waits.
   private func done(

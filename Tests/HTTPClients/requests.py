@@ -7,6 +7,7 @@ times: those that change something have the same outcome again, or name it.
 APP = {"bundleId": "com.example.scribe", "environment": "STORE_ENVIRONMENT_SANDBOX"}
 CUSTOMER = {"accountId": "customer-001"}
 OTHER = "customer-002"
+IMPORT = {"importId": "move", "bundleId": APP["bundleId"]}
 REASON = {"reason": "a check of clients", "onBehalfOf": "a developer"}
 PURCHASE = {"target": {"originalTransactionId": "{purchase}"}}
 
@@ -117,15 +118,15 @@ REQUESTS = {
     # The server has no key of the App Store Server API.
     "entitle.v1.MigrationService/ImportAccounts": Expect(
         {
-            "importId": "move", "bundleId": APP["bundleId"],
+            **IMPORT,
             "rows": [{"row": "1", "accountId": "client-6", "transactionId": "2000000000000001"}], **REASON,
         },
         codes=("failed_precondition",)),
-    "entitle.v1.MigrationService/GetImport": Expect({"importId": "move"}, codes=("not_found",)),
+    "entitle.v1.MigrationService/GetImport": Expect(IMPORT, codes=("not_found",)),
     "entitle.v1.MigrationService/ListImports": Expect({"pageSize": 5}),
-    "entitle.v1.MigrationService/ListImportRows": Expect({"importId": "move"}, codes=("not_found",)),
+    "entitle.v1.MigrationService/ListImportRows": Expect(IMPORT, codes=("not_found",)),
     "entitle.v1.MigrationService/ChangeImport": Expect(
-        {"importId": "move", "action": "IMPORT_ACTION_CANCEL", **REASON}, codes=("not_found",)),
+        {**IMPORT, "action": "IMPORT_ACTION_CANCEL", **REASON}, codes=("not_found",)),
     "entitle.v1.AccessService/WhoAmI": Expect({}, "name"),
     "entitle.v1.AccessService/GetCredentials": Expect({}),
     "entitle.v1.AccessService/ReloadCredentials": Expect({"dryRun": True}),

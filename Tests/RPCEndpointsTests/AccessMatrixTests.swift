@@ -96,9 +96,8 @@ struct AccessMatrixTests {
             role.contains(method.permission) || ["open", "identity"].contains(method.permission)
           let isInScope =
             switch method.subject {
-            case .nothing:
-              !["ImportArchivedResponse", "ImportAccounts"].contains(method.name)
-                || scope.name == "all" || scope.name == "other"
+            case .nothing: true
+            case .otherBundle: scope.hasAll || scope.name == "other"
             case .app: scope.hasApp
             case .everything: scope.hasAll
             }

@@ -61,7 +61,9 @@ struct MigrationEndpointTests {
         row(8, "fred", "14", environment: .sandbox, token: "7E3FB20B-4CDB-47CC-936D-99D65F608138"),
       ]
       let dry = try await add(bench.client, rows, isDryRun: true)
-      await expect(.notFound) { _ = try await bench.client.getImport(.init(importID: "i")) }
+      await expect(.notFound) {
+        _ = try await bench.client.getImport(.init(importID: "i", bundleID: Self.app))
+      }
       let results = try await add(bench.client, rows)
       #expect(results == dry)
       #expect(
@@ -72,7 +74,9 @@ struct MigrationEndpointTests {
       #expect(results.allSatisfy { !$0.isKnown })
       #expect(try await add(bench.client, rows).allSatisfy(\.isKnown))
 
-      let entry = try await bench.client.getImport(GetImportRequest(importID: "i")).accountImport
+      let entry = try await bench.client.getImport(
+        GetImportRequest(importID: "i", bundleID: Self.app)
+      ).accountImport
       #expect(entry.importID == "i" && entry.bundleID == Self.app && entry.lastRow == 8)
       #expect(
         Set(entry.counts) == [
@@ -82,20 +86,21 @@ struct MigrationEndpointTests {
         ])
       var failed: [ImportRowEntry] = []
       for try await row in bench.client.importRows(
-        ListImportRowsRequest(importID: "i", pageSize: 1))
+        ListImportRowsRequest(importID: "i", pageSize: 1, bundleID: Self.app))
       {
         failed.append(row)
       }
       #expect(failed.map(\.row) == [4, 5, 6, 7])
       #expect(failed.first?.accountID == "bert" && failed.first?.transactionID == "11")
       let waiting = try await bench.client.listImportRows(
-        ListImportRowsRequest(importID: "i", state: .waiting)
+        ListImportRowsRequest(importID: "i", state: .waiting, bundleID: Self.app)
       ).rows
       #expect(waiting.map(\.appAccountToken) == [nil, "7e3fb20b-4cdb-47cc-936d-99d65f608138"])
       #expect(waiting.allSatisfy { $0.dueAt != nil })
       let stored = try await bench.store.importRows(
         AccountImportRowQuery(
-          name: AccountImportName("i"), state: .waiting, scopes: Self.scopes, limit: 9))
+          name: AccountImportName("i", of: Self.app), state: .waiting, scopes: Self.scopes, limit: 9
+        ))
       #expect(stored.map(\.fallsBack) == [true, false])
       await expect(.failedPrecondition, "row 4 is stored with other values") {
         _ = try await add(bench.client, [row(4, "carl", "11")])
@@ -205,7 +210,9 @@ struct MigrationEndpointTests {
       #expect(try await delete(owner).isChanged)
       #expect(try await !delete(owner).isChanged)
       await expect(.notFound) { _ = try await export(owner) }
-      let left = try await bench.client.getImport(GetImportRequest(importID: "i")).accountImport
+      let left = try await bench.client.getImport(
+        GetImportRequest(importID: "i", bundleID: Self.app)
+      ).accountImport
       #expect(left.counts == [ImportCount(state: .waiting, count: 1)])
       let audited = try await bench.store.auditEntries(AuditQuery(limit: 20))
         .filter { $0.method == "DeleteCustomer" }
@@ -226,7 +233,8 @@ struct MigrationEndpointTests {
       #expect(found == ["i", "j"])
       func change(_ action: ImportAction) async throws -> ChangeImportResponse {
         try await bench.client.changeImport(
-          ChangeImportRequest(importID: "i", action: action, onBehalfOf: "ada", reason: "why"))
+          ChangeImportRequest(
+            importID: "i", action: action, onBehalfOf: "ada", reason: "why", bundleID: Self.app))
       }
       #expect(try await change(.cancel) == ChangeImportResponse(changedRows: 9, isComplete: true))
       #expect(try await change(.cancel).changedRows == 0)
@@ -296,20 +304,32 @@ struct MigrationEndpointTests {
       #expect(results.map(\.failure) == [nil, .notServed])
       let stored = try await bench.store.importRows(
         AccountImportRowQuery(
-          name: AccountImportName("i"), state: .waiting, scopes: Self.scopes, limit: 9))
+          name: AccountImportName("i", of: Self.app), state: .waiting, scopes: Self.scopes, limit: 9
+        ))
       #expect(stored.map(\.fallsBack) == [false])
       // The row of the other environment is not shown, does not wait again, and is not deleted.
-      let failed = try await own.listImportRows(ListImportRowsRequest(importID: "i"))
+      let failed = try await own.listImportRows(
+        ListImportRowsRequest(importID: "i", bundleID: Self.app))
       #expect(failed.rows.isEmpty)
-      let retried = try await own.changeImport(ChangeImportRequest(importID: "i", action: .retry))
+      let retried = try await own.changeImport(
+        ChangeImportRequest(importID: "i", action: .retry, bundleID: Self.app))
       #expect(retried == ChangeImportResponse(changedRows: 0, isComplete: true))
       await expect(.failedPrecondition, "an environment that the caller may not use") {
-        _ = try await own.changeImport(ChangeImportRequest(importID: "i", action: .delete))
+        _ = try await own.changeImport(
+          ChangeImportRequest(importID: "i", action: .delete, bundleID: Self.app))
       }
       await expect(.permissionDenied) { _ = try await add(other, [row(3, "anna", "13")]) }
-      await expect(.notFound) { _ = try await other.getImport(GetImportRequest(importID: "i")) }
+      await expect(.permissionDenied) {
+        _ = try await other.getImport(GetImportRequest(importID: "i", bundleID: Self.app))
+      }
+      await expect(.permissionDenied) {
+        _ = try await other.changeImport(
+          ChangeImportRequest(importID: "i", action: .delete, bundleID: Self.app))
+      }
+      // Whether an id is in use elsewhere is not told.
       await expect(.notFound) {
-        _ = try await other.changeImport(ChangeImportRequest(importID: "i", action: .delete))
+        _ = try await other.getImport(
+          GetImportRequest(importID: "i", bundleID: "com.example.other"))
       }
       await expect(.permissionDenied) { _ = try await own.listImports(ListImportsRequest()) }
       #expect(

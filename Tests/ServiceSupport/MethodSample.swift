@@ -7,6 +7,8 @@ package struct MethodSample: Sendable {
   /// What a method asks of the scope.
   package enum Subject: Sendable {
     case app, everything, nothing
+    /// The bundle id `com.example.other`, without an environment.
+    case otherBundle
   }
 
   package let name: String
@@ -118,7 +120,7 @@ package struct MethodSample: Sendable {
         WireMethods.reloadCatalog, "catalog", .everything, ReloadCatalogRequest(isDryRun: true)),
       try method(WireMethods.listChanges, "list", .everything, ListChangesRequest()),
       try method(
-        WireMethods.importArchivedResponse, "import", .nothing,
+        WireMethods.importArchivedResponse, "import", .otherBundle,
         ImportArchivedResponseRequest(bundleID: "com.example.other", response: [1])),
       try method(
         WireMethods.getCustomerHistory, "list", .app,
@@ -231,7 +233,7 @@ package struct MethodSample: Sendable {
         SignIntroductoryOfferEligibilityRequest(
           customer: .account(account), scope: scope, productID: "p")),
       try method(
-        WireMethods.importAccounts, "import", .nothing,
+        WireMethods.importAccounts, "import", .otherBundle,
         ImportAccountsRequest(
           importID: "i", bundleID: "com.example.other",
           rows: [
@@ -239,13 +241,16 @@ package struct MethodSample: Sendable {
               row: 1, accountID: account, transactionID: "1", environment: .production)
           ],
           isDryRun: true)),
-      try method(WireMethods.getImport, "import", .nothing, GetImportRequest(importID: "i")),
+      try method(
+        WireMethods.getImport, "import", .otherBundle,
+        GetImportRequest(importID: "i", bundleID: "com.example.other")),
       try method(WireMethods.listImports, "import", .everything, ListImportsRequest()),
       try method(
-        WireMethods.listImportRows, "import", .nothing, ListImportRowsRequest(importID: "i")),
+        WireMethods.listImportRows, "import", .otherBundle,
+        ListImportRowsRequest(importID: "i", bundleID: "com.example.other")),
       try method(
-        WireMethods.changeImport, "import", .nothing,
-        ChangeImportRequest(importID: "i", action: .cancel)),
+        WireMethods.changeImport, "import", .otherBundle,
+        ChangeImportRequest(importID: "i", action: .cancel, bundleID: "com.example.other")),
       try method(WireMethods.whoAmI, "identity", .nothing, WhoAmIRequest()),
       try method(
         WireMethods.getCredentials, "credentials", .everything, GetCredentialsRequest()),

@@ -33,6 +33,23 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.waitingImportRows(limit: 2), 2)
     },
 
+    ConformanceCase("Each app has ids of imports of its own") { store, _ in
+      let foreign = AccountImportName("i", of: "com.example.other")
+      let scope = AppScope(bundleID: "com.example.other", environment: .production)
+      try await store.added([row(2, "anna", "11")])
+      try await store.added([row(2, "bert", "12", of: foreign, in: scope)])
+      try expectEqual(foreign.id, "i")
+      let summaries = [
+        try await store.imports(.named("i")).first, try await store.imports(.named(foreign)).first,
+      ]
+      try expectEqual(
+        summaries.map { $0?.bundleID }, [readerScope.bundleID, "com.example.other"])
+      try expectEqual(
+        try await store.importRows(query(foreign, .waiting, in: [scope])).map(\.account), ["bert"])
+      try expectEqual(
+        try await store.importRows(query("i", .waiting)).map(\.account), ["anna"])
+    },
+
     ConformanceCase("A row that is stored with other values is not taken for it (R89)") {
       store, _ in
       let stored = row(2, "anna", "11", token: "t")
@@ -365,6 +382,11 @@ extension StoreConformanceSuite {
       }
     },
   ]
+}
+
+/// Imports of the usual app are named by their ids alone.
+extension AccountImportName: ExpressibleByStringLiteral {
+  package init(stringLiteral id: String) { self.init(id, of: readerScope.bundleID) }
 }
 
 private let sandboxScope = AppScope(bundleID: readerScope.bundleID, environment: .sandbox)

@@ -25,8 +25,9 @@ extension MessageGoldenTests {
       ListImportsRequest(bundleID: "com.example.scribe", pageSize: 1_000, pageToken: "41"),
       "ChJjb20uZXhhbXBsZS5zY3JpYmUQ6AcaAjQx")
     try expect(
-      ListImportRowsRequest(importID: "4f1d", state: .waiting, pageSize: 1_000, pageToken: "41"),
-      "CgQ0ZjFkEAEY6AciAjQx")
+      ListImportRowsRequest(
+        importID: "4f1d", state: .waiting, pageSize: 1_000, pageToken: "41",
+        bundleID: "com.example.scribe"), "CgQ0ZjFkEAEY6AciAjQxKhJjb20uZXhhbXBsZS5zY3JpYmU=")
     try expect(
       ListImportRowsResponse(rows: [.full], nextPageToken: "8"),
       """
@@ -34,8 +35,9 @@ extension MessageGoldenTests {
       AzgEQgXDqW1pc0iA0JX/vDFQ4KSZ/7wxEgE4
       """)
     try expect(
-      ChangeImportRequest(importID: "4f1d", action: .delete, onBehalfOf: "ada", reason: "done"),
-      "CgQ0ZjFkEAMaA2FkYSIEZG9uZQ==")
+      ChangeImportRequest(
+        importID: "4f1d", action: .delete, onBehalfOf: "ada", reason: "done",
+        bundleID: "com.example.scribe"), "CgQ0ZjFkEAMaA2FkYSIEZG9uZSoSY29tLmV4YW1wbGUuc2NyaWJl")
     try expect(ChangeImportResponse(changedRows: 2_000, isComplete: true), "CNAPEAE=")
   }
 }

@@ -21,7 +21,7 @@ extension MessageSample {
         ImportRowResult(row: 3, isKnown: false),
       ])),
     MessageSample("bare", ImportAccountsResponse(results: [])),
-    MessageSample("full", GetImportRequest(importID: "4f1d")),
+    MessageSample("full", GetImportRequest(importID: "4f1d", bundleID: "com.example.scribe")),
     MessageSample("full", GetImportResponse(accountImport: .full)),
     MessageSample("bare", GetImportResponse(accountImport: .bare)),
     MessageSample(
@@ -32,14 +32,18 @@ extension MessageSample {
     MessageSample("bare", ListImportsResponse(imports: [], nextPageToken: nil)),
     MessageSample(
       "full",
-      ListImportRowsRequest(importID: "4f1d", state: .waiting, pageSize: 1_000, pageToken: "41")),
-    MessageSample("bare", ListImportRowsRequest(importID: "i")),
+      ListImportRowsRequest(
+        importID: "4f1d", state: .waiting, pageSize: 1_000, pageToken: "41",
+        bundleID: "com.example.scribe")),
+    MessageSample("bare", ListImportRowsRequest(importID: "i", bundleID: "a")),
     MessageSample("full", ListImportRowsResponse(rows: [.full, .bare], nextPageToken: "8")),
     MessageSample("bare", ListImportRowsResponse(rows: [], nextPageToken: nil)),
     MessageSample(
       "full",
-      ChangeImportRequest(importID: "4f1d", action: .delete, onBehalfOf: "ada", reason: "done")),
-    MessageSample("bare", ChangeImportRequest(importID: "i", action: .cancel)),
+      ChangeImportRequest(
+        importID: "4f1d", action: .delete, onBehalfOf: "ada", reason: "done",
+        bundleID: "com.example.scribe")),
+    MessageSample("bare", ChangeImportRequest(importID: "i", action: .cancel, bundleID: "a")),
     MessageSample("full", ChangeImportResponse(changedRows: 2_000, isComplete: true)),
     MessageSample("bare", ChangeImportResponse(changedRows: 0, isComplete: false)),
   ]

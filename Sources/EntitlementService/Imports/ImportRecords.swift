@@ -27,14 +27,13 @@ package struct ImportRecords: Sendable {
   /// - Returns: one outcome for each row, in order.
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for a name or an app that is not
   ///   valid, and for rows that are not in order; ``ServiceError/Code-swift.enum/failedPrecondition``
-  ///   when this server has no key for the app, the import is of another app, or a row is stored with
-  ///   other values;
+  ///   when this server has no key for the app, or a row is stored with other values;
   ///   ``ServiceError/Code-swift.enum/resourceExhausted`` when too many rows are stored.
   package func add(
-    _ accounts: [AccountToImport], to name: String, of app: BundleID, isDryRun: Bool,
+    _ accounts: [AccountToImport], to id: String, of app: BundleID, isDryRun: Bool,
     permits: (AppScope) -> Bool, _ audit: ChangeAudit
   ) async throws(ServiceError) -> [AccountImportAnswer.Outcome] {
-    let name = try Self.checked(name)
+    let name = try Self.name(id, of: app)
     try audit.checkImport()
     let environments = try environments(of: app).filter {
       permits(AppScope(bundleID: app, environment: $0))
@@ -54,9 +53,6 @@ package struct ImportRecords: Sendable {
       },
       at: now, author: audit.caller.name, isDryRun: true)
     let stored = try await header(of: name)
-    if let stored, stored.bundleID != app {
-      throw ServiceError(.failedPrecondition, "an import with this id is of another app")
-    }
     if isDryRun { return try await checkLinks(of: outcomes(of: batch)) }
     var isNew = true
     // A repeated call stores nothing, and leaves no entry (R76).
@@ -149,14 +145,13 @@ package struct ImportRecords: Sendable {
 
   // MARK: Queries
 
-  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown import, and for one of an app that
-  ///   the caller may not use.
+  /// - Throws: ``ServiceError/Code-swift.enum/notFound`` for an unknown import.
   package func summary(
-    of name: String, permits: (AppScope) -> Bool
+    of id: String, of app: BundleID
   ) async throws(ServiceError) -> AccountImportSummary {
-    guard let summary = try await summary(of: try Self.checked(name)),
-      Self.permits(summary.bundleID, permits)
-    else { throw Self.unknown }
+    guard let summary = try await summary(of: try Self.name(id, of: app)) else {
+      throw Self.unknown
+    }
     return summary
   }
 
@@ -179,14 +174,14 @@ package struct ImportRecords: Sendable {
   /// A page of the rows of an import in environments that the caller may use, and the number after which
   /// the next page begins; nil at the end.
   ///
-  /// - Throws: As ``summary(of:permits:)``.
+  /// - Throws: As ``summary(of:of:)``.
   package func rows(
-    of name: String, in state: AccountImportRow.State, after: Int64, limit: Int,
+    of id: String, of app: BundleID, in state: AccountImportRow.State, after: Int64, limit: Int,
     permits: (AppScope) -> Bool
   ) async throws(ServiceError) -> (rows: [AccountImportRow], next: Int64?) {
-    guard let summary = try await header(of: try Self.checked(name)),
-      Self.permits(summary.bundleID, permits)
-    else { throw Self.unknown }
+    guard let summary = try await header(of: try Self.name(id, of: app)) else {
+      throw Self.unknown
+    }
     let rows = try await asking { () throws(StoreError) in
       try await store.importRows(
         AccountImportRowQuery(
@@ -198,22 +193,22 @@ package struct ImportRecords: Sendable {
 
   // MARK: Changes
 
-  /// Batches of one call of ``change(_:_:permits:_:)``.
+  /// Batches of one call of ``change(_:of:_:permits:_:)``.
   private static let batches = 25
 
   /// Changes the rows of an import, with an entry of the audit trail if there are any. Rows of environments
   /// that the caller may not use stay as they are.
   ///
   /// - Returns: how many rows were changed, and whether all of them were.
-  /// - Throws: As ``summary(of:permits:)``; ``ServiceError/Code-swift.enum/failedPrecondition`` when rows are
+  /// - Throws: As ``summary(of:of:)``; ``ServiceError/Code-swift.enum/failedPrecondition`` when rows are
   ///   to be done again and this server has no key for the app, and when an import is to be deleted that has
   ///   rows of an environment that the caller may not use.
   package func change(
-    _ name: String, _ kind: AccountImportChange.Kind, permits: (AppScope) -> Bool,
-    _ audit: ChangeAudit
+    _ id: String, of app: BundleID, _ kind: AccountImportChange.Kind,
+    permits: (AppScope) -> Bool, _ audit: ChangeAudit
   ) async throws(ServiceError) -> (count: Int, isComplete: Bool) {
     try audit.checkImport()
-    let summary = try await summary(of: name, permits: permits)
+    let summary = try await summary(of: id, of: app)
     let affected: [AccountImportRow.State] =
       switch kind {
       case .cancel: [.waiting]
@@ -312,8 +307,10 @@ package struct ImportRecords: Sendable {
     }
   }
 
-  private static func checked(_ name: String) throws(ServiceError) -> AccountImportName {
-    let isPlain = name.utf8.allSatisfy { byte in
+  private static func name(
+    _ id: String, of app: BundleID
+  ) throws(ServiceError) -> AccountImportName {
+    let isPlain = id.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
@@ -321,17 +318,13 @@ package struct ImportRecords: Sendable {
       default: false
       }
     }
-    guard isPlain, (1...AccountImportName.maximumLength).contains(name.utf8.count) else {
+    guard isPlain, (1...AccountImportName.maximumLength).contains(id.utf8.count) else {
       throw ServiceError(
         .invalidArgument(field: "import_id"),
         "import_id has 1 to \(AccountImportName.maximumLength) letters, digits, hyphens and "
           + "underscores")
     }
-    return AccountImportName(name)
-  }
-
-  private static func permits(_ app: BundleID, _ permits: (AppScope) -> Bool) -> Bool {
-    StoreEnvironment.allCases.contains { permits(AppScope(bundleID: app, environment: $0)) }
+    return AccountImportName(id, of: app)
   }
 
   private static func scopes(of app: BundleID) -> [AppScope] {

@@ -1,18 +1,23 @@
 package import EntitlementDomain
 
-/// Names an import of accounts. The caller chooses it: at most ``maximumLength`` bytes.
-package struct AccountImportName: Hashable, Sendable, CustomStringConvertible,
-  ExpressibleByStringLiteral
-{
+/// Names an import of accounts: an app, and an id that the caller chooses. Each app has ids of its own.
+package struct AccountImportName: Hashable, Sendable, CustomStringConvertible {
+  /// The stored form: the app and the id, with a slash between them. No id contains one.
   package let rawValue: String
 
+  /// In bytes, of an id.
   package static let maximumLength = 64
 
-  package init(_ rawValue: String) { self.rawValue = rawValue }
+  package init(_ id: String, of app: BundleID) { rawValue = "\(app)/\(id)" }
 
-  package init(stringLiteral value: String) { self.init(value) }
+  package init(rawValue: String) { self.rawValue = rawValue }
 
-  package var description: String { rawValue }
+  package var id: String {
+    String(
+      rawValue[(rawValue.lastIndex(of: "/").map(rawValue.index(after:)) ?? rawValue.startIndex)...])
+  }
+
+  package var description: String { id }
 }
 
 /// One customer of an import of accounts (R89): an account, and any transaction of its purchases. The App

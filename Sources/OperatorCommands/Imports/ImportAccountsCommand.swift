@@ -87,12 +87,15 @@ struct ImportAccountsCommand: AsyncParsableCommand {
         if dryRun || sender.isEmpty { return summary }
         summary.counts = ImportCounts(
           noWait
-            ? try await client.getImport(GetImportRequest(importID: name)).accountImport
-            : try await client.follow(name))
+            ? try await client.getImport(
+              GetImportRequest(importID: name, bundleID: scope.bundleID)
+            ).accountImport
+            : try await client.follow(name, of: scope.bundleID))
         try await rejections.add(
           client.importRows(
             ListImportRowsRequest(
-              importID: name, state: .failed, pageSize: ListImportRowsRequest.largestPageSize)))
+              importID: name, state: .failed, pageSize: ListImportRowsRequest.largestPageSize,
+              bundleID: scope.bundleID)))
         return summary
       }
     }
@@ -218,7 +221,8 @@ struct AccountSender {
 
   private func lastKnownRow() async throws -> Int64 {
     do throws(RPCClientError) {
-      return try await client.getImport(GetImportRequest(importID: importID)).accountImport.lastRow
+      let asked = GetImportRequest(importID: importID, bundleID: bundleID)
+      return try await client.getImport(asked).accountImport.lastRow
     } catch {
       if case .status(.notFound) = error.code { return 0 }
       throw error

@@ -28,8 +28,7 @@ struct ImportStatusCommand: AsyncParsableCommand {
       no such import.
       """)
 
-  @Argument(help: "The import's id.")
-  var id: String
+  @OptionGroup var asked: ImportOptions
 
   @Flag(help: "Wait until no row waits.")
   var wait = false
@@ -38,14 +37,15 @@ struct ImportStatusCommand: AsyncParsableCommand {
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
+    let (id, app) = (asked.id, try await asked.bundleID(on: server))
     let found: ImportEntry
     if wait {
-      found = try await ImportFollower.following { [server, id] in
-        try await server.withClient { try await $0.follow(id) }
+      found = try await ImportFollower.following { [server] in
+        try await server.withClient { try await $0.follow(id, of: app) }
       }
     } else {
       found = try await server.withClient {
-        try await $0.getImport(GetImportRequest(importID: id)).accountImport
+        try await $0.getImport(GetImportRequest(importID: id, bundleID: app)).accountImport
       }
     }
     try output.write(found) { ImportTable.details(of: $0) }
@@ -61,8 +61,7 @@ struct ImportFailedCommand: AsyncParsableCommand {
       arrive. Exit code 2 when there is no such import.
       """)
 
-  @Argument(help: "The import's id.")
-  var id: String
+  @OptionGroup var asked: ImportOptions
 
   @Option(help: "The state: \(ImportStateName.list). Default: failed.")
   var state: ImportStateName = .failed
@@ -80,8 +79,9 @@ struct ImportFailedCommand: AsyncParsableCommand {
   func run() async throws {
     let count = limit ?? Int.max
     let request = ListImportRowsRequest(
-      importID: id, state: state.state,
-      pageSize: min(count, ListImportRowsRequest.largestPageSize))
+      importID: asked.id, state: state.state,
+      pageSize: min(count, ListImportRowsRequest.largestPageSize),
+      bundleID: try await asked.bundleID(on: server))
     let rows = try await server.withClient { client in
       var rows: [ImportRowEntry] = []
       var printed = 0
@@ -165,7 +165,7 @@ struct ImportCancelCommand: AsyncParsableCommand {
   @OptionGroup var confirmation: ConfirmationOptions
 
   func run() async throws {
-    try confirmation.confirm("Cancel what waits of import \(change.id)?")
+    try confirmation.confirm("Cancel what waits of import \(change.asked.id)?")
     try await change.perform(.cancel, "cancelled")
   }
 }
@@ -182,16 +182,29 @@ struct ImportDeleteCommand: AsyncParsableCommand {
   @OptionGroup var confirmation: ConfirmationOptions
 
   func run() async throws {
-    try confirmation.confirm("Delete import \(change.id) with its report?")
+    try confirmation.confirm("Delete import \(change.asked.id) with its report?")
     try await change.perform(.delete, "deleted")
+  }
+}
+
+/// An import of an app.
+struct ImportOptions: ParsableArguments {
+  @Argument(help: "The import's id.")
+  var id: String
+
+  @Option(
+    name: .app,
+    help: "Its app. Default: the context's, else the only one that the server lets the caller use.")
+  var app: String?
+
+  func bundleID(on server: ServerOptions) async throws -> BundleID {
+    try await AppOptions.scope(app, nil, on: server).bundleID
   }
 }
 
 /// A change of an import.
 struct ImportChangeOptions: ParsableArguments {
-  @Argument(help: "The import's id.")
-  var id: String
-
+  @OptionGroup var asked: ImportOptions
   @OptionGroup var audit: JobAuditOptions
   @OptionGroup var server: ServerOptions
   @OptionGroup var output: OutputOptions
@@ -199,7 +212,8 @@ struct ImportChangeOptions: ParsableArguments {
   /// Repeats the call until all rows are changed, and prints how many there were.
   func perform(_ action: ImportAction, _ participle: String) async throws {
     let request = ChangeImportRequest(
-      importID: id, action: action, onBehalfOf: audit.onBehalfOf, reason: audit.reason)
+      importID: asked.id, action: action, onBehalfOf: audit.onBehalfOf, reason: audit.reason,
+      bundleID: try await asked.bundleID(on: server))
     let total = try await server.withClient { client in
       var total = ChangeImportResponse(changedRows: 0, isComplete: false)
       while !total.isComplete {

@@ -113,11 +113,12 @@ struct ImportFollower {
 
 extension EntitlementClient {
   /// Follows an import on this server.
-  func follow(_ importID: String) async throws -> ImportEntry {
+  func follow(_ importID: String, of app: BundleID) async throws -> ImportEntry {
+    let asked = GetImportRequest(importID: importID, bundleID: app)
     let waiting = ListImportRowsRequest(
-      importID: importID, state: .waiting, pageSize: ImportFollower.fewRows)
+      importID: importID, state: .waiting, pageSize: ImportFollower.fewRows, bundleID: app)
     return try await ImportFollower(
-      read: { try await self.getImport(GetImportRequest(importID: importID)).accountImport },
+      read: { try await self.getImport(asked).accountImport },
       readWaiting: { try await self.listImportRows(waiting).rows }
     ).follow(importID)
   }

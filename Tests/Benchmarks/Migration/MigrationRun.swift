@@ -143,7 +143,8 @@ struct MigrationRun {
   private func wait(for rows: Int, _ client: EntitlementClient) async throws {
     while true {
       do throws(RPCClientError) {
-        let found = try await client.getImport(GetImportRequest(importID: Self.name))
+        let found = try await client.getImport(
+          GetImportRequest(importID: Self.name, bundleID: SimulatedApp.bundleID))
         let done = found.accountImport.counts.reduce(0) { $0 + ($1.state == .done ? $1.count : 0) }
         if done >= rows { return }
       } catch {

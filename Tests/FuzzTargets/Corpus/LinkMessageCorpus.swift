@@ -308,12 +308,13 @@ enum LinkMessageCorpus {
       ImportAccountsResponse(results: [
         ImportRowResult(row: 1, state: .failed, failure: .refused, detail: "d", isKnown: true)
       ]))
-    messages.add(GetImportRequest(importID: "i"))
+    messages.add(GetImportRequest(importID: "i", bundleID: scope.bundleID))
     messages.add(GetImportResponse(accountImport: entry))
     messages.add(ListImportsRequest(bundleID: scope.bundleID, pageSize: 100, pageToken: "1"))
     messages.add(ListImportsResponse(imports: [entry], nextPageToken: "2"))
     messages.add(
-      ListImportRowsRequest(importID: "i", state: .done, pageSize: 100, pageToken: "1"))
+      ListImportRowsRequest(
+        importID: "i", state: .done, pageSize: 100, pageToken: "1", bundleID: scope.bundleID))
     messages.add(
       ListImportRowsResponse(
         rows: [
@@ -323,7 +324,8 @@ enum LinkMessageCorpus {
             changedAt: 1, dueAt: 2)
         ], nextPageToken: "2"))
     messages.add(
-      ChangeImportRequest(importID: "i", action: .retry, onBehalfOf: "b", reason: "r"))
+      ChangeImportRequest(
+        importID: "i", action: .retry, onBehalfOf: "b", reason: "r", bundleID: scope.bundleID))
     messages.add(ChangeImportResponse(changedRows: 1, isComplete: true))
     return messages
   }

@@ -201,14 +201,18 @@ private final class ImportRun: Sendable {
       let enough = Int64(rows * number / (Self.kills + 2))
       try await eventually("\(enough) rows are not done", within: .seconds(240)) {
         do throws(RPCClientError) {
-          let found = try await client.getImport(GetImportRequest(importID: "move")).accountImport
+          let found = try await client.getImport(
+            GetImportRequest(importID: "move", bundleID: SimulatedApp.bundleID)
+          ).accountImport
           return found.counts.reduce(0) { $0 + ($1.state == .waiting ? 0 : $1.count) } >= enough
         } catch {
           if case .status(.notFound) = error.code { return false }
           throw error
         }
       }
-      let found = try await client.getImport(GetImportRequest(importID: "move")).accountImport
+      let found = try await client.getImport(
+        GetImportRequest(importID: "move", bundleID: SimulatedApp.bundleID)
+      ).accountImport
       if found.counts.contains(where: { $0.state == .waiting }) { interruptions += 1 }
       server.signal(SIGKILL)
       #expect(try await server.exit() == .signal(SIGKILL))
@@ -220,7 +224,9 @@ private final class ImportRun: Sendable {
     let client = try await server.client()
     // The rows of the last server wait for the end of their leases.
     try await eventually("rows wait", within: .seconds(240)) {
-      let found = try await client.getImport(GetImportRequest(importID: "move")).accountImport
+      let found = try await client.getImport(
+        GetImportRequest(importID: "move", bundleID: SimulatedApp.bundleID)
+      ).accountImport
       return !found.counts.contains { $0.state == .waiting }
     }
     await client.close()

@@ -1016,7 +1016,7 @@ const ProtobufCMessageDescriptor entitle__v1__import_row_result__descriptor =
   (ProtobufCMessageInit) entitle__v1__import_row_result__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__get_import_request__field_descriptors[1] =
+static const ProtobufCFieldDescriptor entitle__v1__get_import_request__field_descriptors[2] =
 {
   {
     "import_id",
@@ -1030,14 +1030,27 @@ static const ProtobufCFieldDescriptor entitle__v1__get_import_request__field_des
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "bundle_id",
+    2,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__GetImportRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__get_import_request__field_indices_by_name[] = {
+  1,   /* field[1] = bundle_id */
   0,   /* field[0] = import_id */
 };
 static const ProtobufCIntRange entitle__v1__get_import_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 1 }
+  { 0, 2 }
 };
 const ProtobufCMessageDescriptor entitle__v1__get_import_request__descriptor =
 {
@@ -1047,7 +1060,7 @@ const ProtobufCMessageDescriptor entitle__v1__get_import_request__descriptor =
   "Entitle__V1__GetImportRequest",
   "entitle.v1",
   sizeof(Entitle__V1__GetImportRequest),
-  1,
+  2,
   entitle__v1__get_import_request__field_descriptors,
   entitle__v1__get_import_request__field_indices_by_name,
   1,  entitle__v1__get_import_request__number_ranges,
@@ -1374,7 +1387,7 @@ const ProtobufCMessageDescriptor entitle__v1__list_imports_response__descriptor 
   (ProtobufCMessageInit) entitle__v1__list_imports_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__list_import_rows_request__field_descriptors[4] =
+static const ProtobufCFieldDescriptor entitle__v1__list_import_rows_request__field_descriptors[5] =
 {
   {
     "import_id",
@@ -1424,8 +1437,21 @@ static const ProtobufCFieldDescriptor entitle__v1__list_import_rows_request__fie
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "bundle_id",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ListImportRowsRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__list_import_rows_request__field_indices_by_name[] = {
+  4,   /* field[4] = bundle_id */
   0,   /* field[0] = import_id */
   2,   /* field[2] = page_size */
   3,   /* field[3] = page_token */
@@ -1434,7 +1460,7 @@ static const unsigned entitle__v1__list_import_rows_request__field_indices_by_na
 static const ProtobufCIntRange entitle__v1__list_import_rows_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor entitle__v1__list_import_rows_request__descriptor =
 {
@@ -1444,7 +1470,7 @@ const ProtobufCMessageDescriptor entitle__v1__list_import_rows_request__descript
   "Entitle__V1__ListImportRowsRequest",
   "entitle.v1",
   sizeof(Entitle__V1__ListImportRowsRequest),
-  4,
+  5,
   entitle__v1__list_import_rows_request__field_descriptors,
   entitle__v1__list_import_rows_request__field_indices_by_name,
   1,  entitle__v1__list_import_rows_request__number_ranges,
@@ -1657,7 +1683,7 @@ const ProtobufCMessageDescriptor entitle__v1__import_row__descriptor =
   (ProtobufCMessageInit) entitle__v1__import_row__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor entitle__v1__change_import_request__field_descriptors[4] =
+static const ProtobufCFieldDescriptor entitle__v1__change_import_request__field_descriptors[5] =
 {
   {
     "import_id",
@@ -1707,9 +1733,22 @@ static const ProtobufCFieldDescriptor entitle__v1__change_import_request__field_
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "bundle_id",
+    5,
+    PROTOBUF_C_LABEL_NONE,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Entitle__V1__ChangeImportRequest, bundle_id),
+    NULL,
+    &protobuf_c_empty_string,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned entitle__v1__change_import_request__field_indices_by_name[] = {
   1,   /* field[1] = action */
+  4,   /* field[4] = bundle_id */
   0,   /* field[0] = import_id */
   2,   /* field[2] = on_behalf_of */
   3,   /* field[3] = reason */
@@ -1717,7 +1756,7 @@ static const unsigned entitle__v1__change_import_request__field_indices_by_name[
 static const ProtobufCIntRange entitle__v1__change_import_request__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor entitle__v1__change_import_request__descriptor =
 {
@@ -1727,7 +1766,7 @@ const ProtobufCMessageDescriptor entitle__v1__change_import_request__descriptor 
   "Entitle__V1__ChangeImportRequest",
   "entitle.v1",
   sizeof(Entitle__V1__ChangeImportRequest),
-  4,
+  5,
   entitle__v1__change_import_request__field_descriptors,
   entitle__v1__change_import_request__field_indices_by_name,
   1,  entitle__v1__change_import_request__number_ranges,

@@ -205,7 +205,8 @@ extension ImportedAccount: WireMessage, MappedMessage {
 /// has another account, transaction, token or environment; RESOURCE_EXHAUSTED if too many rows are
 /// stored.
 package struct ImportAccountsRequest: Hashable, Sendable {
-  /// The import: 1 to 64 letters, digits, hyphens and underscores of the caller's choice.
+  /// The import: 1 to 64 letters, digits, hyphens and underscores of the caller's choice. Each app
+  /// has ids of its own.
   package var importID: String
   /// The app.
   package var bundleID: BundleID
@@ -377,9 +378,12 @@ extension ImportRowResult: WireMessage, MappedMessage {
 package struct GetImportRequest: Hashable, Sendable {
   /// The import.
   package var importID: String
+  /// The app of the import.
+  package var bundleID: BundleID
 
-  package init(importID: String) {
+  package init(importID: String, bundleID: BundleID) {
     self.importID = importID
+    self.bundleID = bundleID
   }
 }
 
@@ -398,12 +402,14 @@ extension GetImportRequest: WireMessage, MappedMessage {
 
   init(reading message: Entitle__V1__GetImportRequest) throws(MessageError) {
     importID = try Self.required(message.import_id, "import_id", limit: 64)
+    bundleID = try Self.required(message.bundle_id, "bundle_id", limit: 256)
   }
 
   func write(
     to message: inout Entitle__V1__GetImportRequest, in arena: MessageArena
   ) throws(MessageError) {
     message.import_id = try Self.text(importID, "import_id", in: arena)
+    message.bundle_id = try Self.text(bundleID, "bundle_id", in: arena)
   }
 }
 
@@ -660,17 +666,21 @@ package struct ListImportRowsRequest: Hashable, Sendable {
   package var pageSize: Int
   /// The next_page_token of the previous page; empty for the first page.
   package var pageToken: String?
+  /// The app of the import.
+  package var bundleID: BundleID
 
   package init(
     importID: String,
     state: ImportRowState? = nil,
     pageSize: Int = 0,
-    pageToken: String? = nil
+    pageToken: String? = nil,
+    bundleID: BundleID
   ) {
     self.importID = importID
     self.state = state
     self.pageSize = pageSize
     self.pageToken = pageToken
+    self.bundleID = bundleID
   }
 }
 
@@ -703,6 +713,7 @@ extension ListImportRowsRequest: WireMessage, MappedMessage {
     state = Self.optional(message.state, as: ImportRowState.self)
     pageSize = try Self.pageSize(message.page_size, "page_size")
     pageToken = try Self.bounded(message.page_token, "page_token", limit: 1_024)
+    bundleID = try Self.required(message.bundle_id, "bundle_id", limit: 256)
   }
 
   func write(
@@ -712,6 +723,7 @@ extension ListImportRowsRequest: WireMessage, MappedMessage {
     if let state { message.state = state.number }
     message.page_size = Int32(clamping: pageSize)
     message.page_token = try Self.text(pageToken, "page_token", in: arena)
+    message.bundle_id = try Self.text(bundleID, "bundle_id", in: arena)
   }
 }
 
@@ -862,17 +874,21 @@ package struct ChangeImportRequest: Hashable, Sendable {
   package var onBehalfOf: String?
   /// Why, for the audit trail.
   package var reason: String?
+  /// The app of the import.
+  package var bundleID: BundleID
 
   package init(
     importID: String,
     action: ImportAction,
     onBehalfOf: String? = nil,
-    reason: String? = nil
+    reason: String? = nil,
+    bundleID: BundleID
   ) {
     self.importID = importID
     self.action = action
     self.onBehalfOf = onBehalfOf
     self.reason = reason
+    self.bundleID = bundleID
   }
 }
 
@@ -894,6 +910,7 @@ extension ChangeImportRequest: WireMessage, MappedMessage {
     action = try Self.required(message.action, as: ImportAction.self, "action")
     onBehalfOf = try Self.bounded(message.on_behalf_of, "on_behalf_of", limit: 256)
     reason = try Self.bounded(message.reason, "reason", limit: 1_024)
+    bundleID = try Self.required(message.bundle_id, "bundle_id", limit: 256)
   }
 
   func write(
@@ -903,6 +920,7 @@ extension ChangeImportRequest: WireMessage, MappedMessage {
     message.action = action.number
     message.on_behalf_of = try Self.text(onBehalfOf, "on_behalf_of", in: arena)
     message.reason = try Self.text(reason, "reason", in: arena)
+    message.bundle_id = try Self.text(bundleID, "bundle_id", in: arena)
   }
 }
 

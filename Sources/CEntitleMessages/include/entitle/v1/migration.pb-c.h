@@ -175,7 +175,8 @@ struct  Entitle__V1__ImportAccountsRequest
 {
   ProtobufCMessage base;
   /*
-   * The import: 1 to 64 letters, digits, hyphens and underscores of the caller's choice.
+   * The import: 1 to 64 letters, digits, hyphens and underscores of the caller's choice. Each app has
+   * ids of its own.
    */
   char *import_id;
   /*
@@ -259,10 +260,14 @@ struct  Entitle__V1__GetImportRequest
    * The import.
    */
   char *import_id;
+  /*
+   * The app of the import.
+   */
+  char *bundle_id;
 };
 #define ENTITLE__V1__GET_IMPORT_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__get_import_request__descriptor) \
-    , (char *)protobuf_c_empty_string }
+    , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 struct  Entitle__V1__GetImportResponse
@@ -398,10 +403,14 @@ struct  Entitle__V1__ListImportRowsRequest
    * The next_page_token of the previous page; empty for the first page.
    */
   char *page_token;
+  /*
+   * The app of the import.
+   */
+  char *bundle_id;
 };
 #define ENTITLE__V1__LIST_IMPORT_ROWS_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__list_import_rows_request__descriptor) \
-    , (char *)protobuf_c_empty_string, ENTITLE__V1__IMPORT_ROW_STATE__IMPORT_ROW_STATE_UNSPECIFIED, 0, (char *)protobuf_c_empty_string }
+    , (char *)protobuf_c_empty_string, ENTITLE__V1__IMPORT_ROW_STATE__IMPORT_ROW_STATE_UNSPECIFIED, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 struct  Entitle__V1__ListImportRowsResponse
@@ -504,10 +513,14 @@ struct  Entitle__V1__ChangeImportRequest
    * Why, for the audit trail.
    */
   char *reason;
+  /*
+   * The app of the import.
+   */
+  char *bundle_id;
 };
 #define ENTITLE__V1__CHANGE_IMPORT_REQUEST__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&entitle__v1__change_import_request__descriptor) \
-    , (char *)protobuf_c_empty_string, ENTITLE__V1__IMPORT_ACTION__IMPORT_ACTION_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
+    , (char *)protobuf_c_empty_string, ENTITLE__V1__IMPORT_ACTION__IMPORT_ACTION_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
 struct  Entitle__V1__ChangeImportResponse
