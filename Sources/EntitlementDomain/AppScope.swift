@@ -8,6 +8,14 @@ public enum StoreEnvironment: String, Hashable, Sendable, CaseIterable {
   case xcode = "Xcode"
   /// Purchases of local StoreKit tests.
   case localTesting = "LocalTesting"
+
+  /// Whether StoreKit Testing in Xcode signs, on the machine of a developer.
+  package var isLocal: Bool {
+    switch self {
+    case .xcode, .localTesting: true
+    case .production, .sandbox: false
+    }
+  }
 }
 
 /// One app in one environment. Identifiers are unique, and facts are merged, only within it (R9).

@@ -103,8 +103,8 @@ extension Row {
     FactKey(kind: try SQLiteStoredFact.kind(self, at: kind), identifier: try packedText(identifier))
   }
 
-  private func packedText(_ index: Int) throws -> String {
-    try PackedIdentifier.text(of: bytes(index))
+  func packedText(_ index: Int) throws(StoreError) -> String {
+    try PackedIdentifier.text(of: [UInt8]((self[index] as Data?) ?? Data()))
   }
 }
 

@@ -1,4 +1,3 @@
-import AppStorePayloads
 import EntitlementDomain
 import EntitlementStore
 import GRDB
@@ -20,7 +19,7 @@ enum SQLiteStoredFact {
   static func supplement(_ row: Row, of fact: Fact) throws -> FactSupplement? {
     if row.hasNull(atIndex: 9) { return nil }
     return try FactSupplement(
-      payload: row.bytes(9), completing: fact.authority, in: fact.scope)
+      payload: row.bytes(9), completing: fact.authority, of: fact)
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when the payload does not have its digest;
@@ -38,7 +37,8 @@ enum SQLiteStoredFact {
 
   /// Decodes a version that does not stand. Its digest is that of the statement.
   ///
-  /// - Parameter row: a row that starts with `kind`, `authority`, `statement` and `payload`.
+  /// - Parameter row: a row that starts with `kind`, `authority`, `statement`, `payload` and
+  ///   `identifier`.
   /// - Throws: as ``decode(_:scope:_:)``.
   static func version(
     _ row: Row, statement: StatementDigest, scope: AppScope, _ vault: PayloadVault
@@ -55,20 +55,9 @@ enum SQLiteStoredFact {
   private static func decode(
     _ row: Row, _ payload: [UInt8], digest: PayloadDigest, scope: AppScope
   ) throws -> Fact {
-    let kind = try kind(row, at: 0)
-    let authority = try authority(row, at: 1)
-    let fact: Fact
-    do throws(PayloadError) {
-      fact = try PayloadDecoder.fact(
-        kind: kind, payload: payload, digest: digest, bundleID: scope.bundleID,
-        authority: authority)
-    } catch {
-      throw StoreError(.corrupt, "a stored fact cannot be decoded")
-    }
-    guard fact.scope == scope else {
-      throw StoreError(.corrupt, "a stored fact is of another app or environment")
-    }
-    return fact
+    try StoredFact.decode(
+      kind: try kind(row, at: 0), authority: try authority(row, at: 1), digest: digest,
+      payload: payload, scope: scope, identifier: try row.packedText(4))
   }
 
   private static func proof(

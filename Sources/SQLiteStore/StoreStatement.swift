@@ -137,7 +137,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     SELECT kind, identifier, history FROM facts WHERE chain_id = ? AND history IS NOT NULL
     """
   case versionsOfChain = """
-    SELECT facts.kind, versions.authority, versions.statement, versions.payload
+    SELECT facts.kind, versions.authority, versions.statement, versions.payload, facts.identifier
     FROM facts CROSS JOIN versions ON versions.fact_id = facts.id
     WHERE facts.chain_id = ?
     """

@@ -30,6 +30,11 @@ package struct CertificateChain: Sendable {
   /// it is accepted only for environments of a developer's machine.
   package var isSingleRoot: Bool { certificates.count == 1 }
 
+  /// The developer's machine that a single root stands for (R94); nil for three certificates.
+  var machine: SigningMachine? {
+    isSingleRoot ? SigningMachine(fingerprint: leaf.fingerprint.digest.hexadecimal) : nil
+  }
+
   /// Validates the chain and returns the key of the leaf. Validity periods are checked separately.
   ///
   /// - Throws: ``Refusal`` with ``Verdict/invalidCertificate`` for a missing marker extension,

@@ -36,7 +36,7 @@ struct ServiceBench {
 
   init(
     queue: Int = 1_000, catalog text: String = SimulatedApp.catalogYAML,
-    status: StatusChecker? = nil
+    status: StatusChecker? = nil, machines: [XcodeAuthority] = []
   ) throws {
     folder = try TemporaryFolder()
     store = try SQLiteStore.open(at: folder.file("store.sqlite"))
@@ -44,6 +44,7 @@ struct ServiceBench {
     var anchors = TrustAnchors.apple
     anchors.trust(authority.rootFingerprint, for: TrustAnchor.allEnvironments)
     anchors.trust(try Self.receiptAuthority.get().rootFingerprint, for: TrustAnchor.allEnvironments)
+    for machine in machines { anchors.trust(machine.fingerprint, for: [.xcode]) }
     pool = VerificationPool(
       verifier: JWSVerifier(anchors: anchors), status: status, width: 2, capacity: queue)
     file = CatalogText(text)

@@ -71,6 +71,52 @@ struct SubmissionServiceTests {
     await bench.close()
   }
 
+  @Test("Purchases of two machines of developers with the same ids stay apart (R94)")
+  func machines() async throws {
+    let machines = try [XcodeAuthority.generate(), .generate()]
+    let bench = try Bench(
+      catalog: SimulatedApp.catalogYAML.replacing(
+        "[Production, Sandbox]", with: "[Production, Xcode]"), machines: machines)
+    let scope = AppScope(bundleID: SimulatedApp.bundleID, environment: .xcode)
+    let payloads = [
+      """
+      {"transactionId":"0","originalTransactionId":"0","environment":"Xcode",\
+      "bundleId":"\(SimulatedApp.bundleID)","productId":"com.example.scribe.basic.monthly",\
+      "subscriptionGroupIdentifier":"21000001","type":"Auto-Renewable Subscription",\
+      "inAppOwnershipType":"PURCHASED","purchaseDate":\(Bench.now.rawValue - 2_000).5,\
+      "expiresDate":\(Bench.now.rawValue + 60_000),"signedDate":\(Bench.now.rawValue - 1_000)}
+      """,
+      """
+      {"originalTransactionId":"0","environment":"Xcode","autoRenewStatus":1,\
+      "productId":"com.example.scribe.basic.monthly",\
+      "autoRenewProductId":"com.example.scribe.basic.monthly",\
+      "signedDate":\(Bench.now.rawValue - 1_000)}
+      """,
+    ]
+    let accounts: [AccountID] = ["anna", "bert"]
+    for (machine, account) in zip(machines, accounts) {
+      // The renewal info alone finds the app by the chain of its own machine.
+      for payload in payloads {
+        let jws = try machine.sign(payloadJSON: Array(payload.utf8))
+        let result = try await bench.submit([jws], account: account)
+        #expect(result.items.map(\.verdict) == [.ok])
+        #expect(result.items.map(\.disposition) == [.added])
+      }
+    }
+    for (machine, account) in zip(machines, accounts) {
+      let state = try await bench.reader.answer(
+        to: CustomerQuery(selector: .account(account), scope: scope)
+      ).state
+      #expect(state.entitlements.map(\.entitlementID) == ["basic"])
+      let standing = try #require(state.groups.first?.standing)
+      #expect(standing.willRenew == true)
+      // Of the fingerprint in the form "sha256:…".
+      let mark = "@" + "\(machine.fingerprint)".dropFirst(7).prefix(8)
+      #expect(standing.originalTransactionID.rawValue == "0" + mark)
+    }
+    await bench.close()
+  }
+
   @Test("A renewal info is bound by its transaction or the store only")
   func binding() async throws {
     let bench = try Bench()

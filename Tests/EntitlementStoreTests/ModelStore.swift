@@ -149,7 +149,7 @@ extension ModelStore.StoredFact {
   var completed: Fact {
     let fact = signed.fact
     return supplement.flatMap {
-      try? FactSupplement(payload: $0, completing: fact.authority, in: fact.scope).completing(fact)
+      try? FactSupplement(payload: $0, completing: fact.authority, of: fact).completing(fact)
     } ?? fact
   }
 

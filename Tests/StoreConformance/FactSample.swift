@@ -25,6 +25,13 @@ extension FactSample {
     try taken(from: document, as: .archivedResponse)
   }
 
+  /// The same fact as the machine of a developer signs it (R94).
+  func signed(on machine: SigningMachine) throws -> SignedFact {
+    var signed = try signed()
+    signed.fact = signed.fact.marked(by: machine)
+    return signed
+  }
+
   private func taken(from document: [UInt8]?, as authority: FactAuthority) throws -> SignedFact {
     var signed = try signed()
     signed.fact.authority = authority

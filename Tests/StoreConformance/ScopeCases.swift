@@ -47,6 +47,73 @@ extension StoreConformanceSuite {
       }
     },
 
+    ConformanceCase("Facts of several machines with the same ids are kept apart (R94)") {
+      store, _ in
+      for environment in [StoreEnvironment.xcode, .localTesting] {
+        let scope = AppScope(bundleID: readerScope.bundleID, environment: environment)
+        let machines: [(account: AccountID, machine: SigningMachine)] = [
+          ("alice", SigningMachine(fingerprint: "0a1b2c3d4e")),
+          ("bob", SigningMachine(fingerprint: "98765432ff")),
+        ]
+        for (account, machine) in machines {
+          for version in 1...2 {
+            try await store.submit(
+              [
+                TransactionSample("0", "0").with {
+                  $0.scope = scope
+                  $0.appTransaction = "0"
+                  $0.signedAt = Int64(version)
+                  $0.storefront = version == 1 ? "USA" : "CAN"
+                }.signed(on: machine),
+                RenewalSample("0").with {
+                  $0.scope = scope
+                  $0.signedAt = Int64(version)
+                  $0.autoRenews = version == 1
+                }.signed(on: machine),
+                AppTransactionSample("0").with { $0.scope = scope }.signed(on: machine),
+              ], by: account)
+          }
+          // What a receipt adds is of the same machine.
+          var receipt = try TransactionSample("0", "0").with {
+            $0.scope = scope
+            $0.signedAt = 9
+            $0.isRevoked = true
+          }.signedByReceipt()
+          receipt.fact = receipt.fact.marked(by: machine)
+          try await store.submit([receipt])
+        }
+        for (account, machine) in machines {
+          let id = "0" + machine.mark
+          for selector: CustomerSelector in [
+            .account(account), .transaction(TransactionID(id)),
+            .originalTransaction(OriginalTransactionID(id)), .appTransaction(AppTransactionID(id)),
+          ] {
+            let record = try await store.customer(selector, in: scope).record
+            try expectEqual(record.accountID, account, "\(selector)")
+            try expectEqual(record.facts.map(\.key.identifier), [id, id, id], "\(selector)")
+            try expectEqual(
+              record.facts.compactMap(\.chain?.rawValue), [id, id], "\(selector)")
+            let history = try await store.customerWithVersions(selector, in: scope)
+            try expectEqual(
+              Set(history.versions.map(\.fact.key.identifier)), [id], "\(selector)")
+            // The supplement is one of its own, beside the receipt.
+            try expectEqual(history.versions.count, 6, "\(selector)")
+            try expectEqual(history.signed(by: 1).facts.count, 3, "\(selector)")
+          }
+          let key = FactKey(kind: .transaction, identifier: id)
+          try expectEqual(try await store.signedFact(key, in: scope)?.fact.key, key)
+          let export = try unwrap(try await store.export(account, in: scope), "export")
+          try expectEqual(Set(export.facts.map(\.fact.key.identifier)), [id])
+        }
+        for selector: CustomerSelector in [
+          .transaction("0"), .originalTransaction("0"), .appTransaction("0"),
+        ] {
+          try expectEqual(
+            try await store.customer(selector, in: scope).record.facts, [], "\(selector)")
+        }
+      }
+    },
+
     ConformanceCase("A hint of another scope has no effect (R9)") { store, _ in
       let sandbox = AppScope(bundleID: readerScope.bundleID, environment: .sandbox)
       try await store.submit(

@@ -180,10 +180,10 @@ extension StoreConformanceSuite {
 }
 
 extension EntitlementStore {
-  func customerWithVersions(_ selector: CustomerSelector) async throws
-    -> CustomerRecord
-  {
-    var record = try await customer(selector, in: readerScope, includesVersions: true).record
+  func customerWithVersions(
+    _ selector: CustomerSelector, in scope: AppScope = readerScope
+  ) async throws -> CustomerRecord {
+    var record = try await customer(selector, in: scope, includesVersions: true).record
     record.versions.sort { ($0.moments.first, $0.fact.digest) < ($1.moments.first, $1.fact.digest) }
     record.facts.sort { $0.digest < $1.digest }
     return record

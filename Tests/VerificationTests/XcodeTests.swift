@@ -92,18 +92,81 @@ struct XcodeTests {
       let fractional = payload.with(date, "1704067200056.485")
       let jws = try jws(fractional, key: key, certificate: certificate)
       let verified = try named.verify(jws, policy: Self.local, now: 0)
-      let decoded: Fact
-      switch verified.content {
-      case .transaction(let fact): decoded = .transaction(fact)
-      case .renewalInfo(let info): decoded = .renewalInfo(info.bound(to: "com.example.scribe"))
-      case .appTransaction(let fact): decoded = .appTransaction(fact)
-      case .notification: throw Refusal(.malformed, "not a fact")
-      }
+      let decoded = try Self.fact(of: verified)
       #expect(decoded.precedence.signedDate == 1_704_067_200_056)
       #expect(
         try PayloadDecoder.fact(
           kind: decoded.kind, payload: verified.signed.payload, digest: decoded.digest,
-          bundleID: "com.example.scribe") == decoded)
+          bundleID: "com.example.scribe"
+        ).stored(under: decoded.key.identifier) == decoded)
+    }
+  }
+
+  private static func fact(of payload: VerifiedPayload) throws -> Fact {
+    switch payload.content {
+    case .transaction(let fact): return .transaction(fact)
+    case .renewalInfo(let info): return .renewalInfo(info.bound(to: "com.example.scribe"))
+    case .appTransaction(let fact): return .appTransaction(fact)
+    case .notification: throw Refusal(.malformed, "not a fact")
+    }
+  }
+
+  @Test(arguments: ["Xcode", "LocalTesting"])
+  func `R94: all ids of a machine's facts have its mark, and are read back with it`(
+    environment: String
+  ) throws {
+    let machines = try (0..<2).map { _ in
+      let key = try SigningKey.generate(.p256)
+      return (key, try Self.certificate(for: key))
+    }
+    let named = try verifier(trusting: machines.map(\.1))
+    for payload in Self.payloads(environment) {
+      var payload = payload.with("appTransactionId", #""0""#)
+      if payload.members["transactionId"] != nil {
+        payload = payload.with("previousOriginalTransactionId", #""1""#)
+          .with("webOrderLineItemId", #""2""#)
+      }
+      let facts = try machines.map { key, certificate in
+        let jws = try jws(payload, key: key, certificate: certificate)
+        return try Self.fact(of: try named.verify(jws, policy: Self.local, now: 0))
+      }
+      let unmarked = try PayloadDecoder.fact(
+        kind: facts[0].kind, payload: Array(payload.json.utf8), digest: facts[0].digest,
+        bundleID: "com.example.scribe")
+      for (fact, machine) in zip(facts, machines) {
+        let digits = try SHA256.digest(of: machine.1).hexadecimal.prefix(8)
+        let marked = try Self.ids(of: unmarked).map { "\($0)@\(digits)" }
+        #expect(!marked.isEmpty)
+        #expect(try Self.ids(of: fact) == marked)
+        #expect(unmarked.stored(under: fact.key.identifier) == fact)
+      }
+    }
+  }
+
+  /// All ids that the App Store gives; on a machine of a developer, they begin at 0.
+  private static func ids(of fact: Fact) throws -> [String] {
+    switch fact {
+    case .transaction(let fact):
+      return [
+        fact.transactionID.rawValue, fact.originalTransactionID.rawValue,
+        try #require(fact.previousOriginalTransactionID).rawValue,
+        try #require(fact.webOrderLineItemID).rawValue,
+        try #require(fact.appTransactionID).rawValue,
+      ]
+    case .renewalInfo(let fact):
+      return [
+        fact.originalTransactionID.rawValue, try #require(fact.appTransactionID).rawValue,
+      ]
+    case .appTransaction(let fact): return [try #require(fact.appTransactionID).rawValue]
+    }
+  }
+
+  @Test func `R94: what a chain of three certificates signs for Xcode has no mark`() throws {
+    for payload in Self.payloads("Xcode") {
+      let workshop = Workshop.shared
+      let verified = try workshop.verifier.verify(
+        try workshop.sign(payload), policy: Self.local, now: 0)
+      #expect(!(try Self.fact(of: verified)).key.identifier.contains("@"))
     }
   }
 

@@ -10,21 +10,17 @@ package struct FactSupplement: Hashable, Sendable {
   /// - Parameters:
   ///   - payload: as stored.
   ///   - authority: that of the standing transaction.
+  ///   - fact: a statement of the same transaction.
   /// - Throws: ``StoreError/Code/corrupt`` when the payload cannot be decoded or is of another scope.
   package init(
-    payload: [UInt8], completing authority: FactAuthority, in scope: AppScope
+    payload: [UInt8], completing authority: FactAuthority, of fact: Fact
   ) throws(StoreError) {
-    let digest = try StoredPayload.digest(of: payload)
-    let fact: Fact
-    do throws(PayloadError) {
-      fact = try PayloadDecoder.fact(
-        kind: .transaction, payload: payload, digest: digest,
-        bundleID: scope.bundleID, authority: authority.completing ?? .archivedResponse)
-    } catch {
-      throw StoreError(.corrupt, "the supplement of a stored fact cannot be decoded")
-    }
-    guard case .transaction(let transaction) = fact, fact.scope == scope else {
-      throw StoreError(.corrupt, "the supplement of a stored fact is of another app or environment")
+    let supplement = try StoredFact.decode(
+      kind: .transaction, authority: authority.completing ?? .archivedResponse,
+      digest: try StoredPayload.digest(of: payload), payload: payload, scope: fact.scope,
+      identifier: fact.key.identifier)
+    guard case .transaction(let transaction) = supplement else {
+      throw StoreError(.corrupt, "the supplement of a stored fact is no transaction")
     }
     self.transaction = transaction
   }
@@ -61,13 +57,13 @@ extension StandingFact {
       }
       guard let supplement else { return nil }
       let kept = try FactSupplement(
-        payload: supplement, completing: precedence.authority, in: fact.scope)
+        payload: supplement, completing: precedence.authority, of: fact)
       return fact.precedence.isCompleted(by: kept.precedence) ? supplement : nil
     }
     guard precedence.isCompleted(by: fact.precedence) else { return supplement }
     if let supplement {
       let kept = try FactSupplement(
-        payload: supplement, completing: precedence.authority, in: fact.scope)
+        payload: supplement, completing: precedence.authority, of: fact)
       if fact.precedence <= kept.precedence { return supplement }
     }
     return signed.signed.payload
@@ -76,23 +72,23 @@ extension StandingFact {
   /// Whether another supplement may change a state. One that only differs in its signing does not.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` when one of them cannot be decoded.
-  func saysMore(with other: [UInt8]?, in scope: AppScope) throws(StoreError) -> Bool {
+  func saysMore(with other: [UInt8]?, of fact: Fact) throws(StoreError) -> Bool {
     if supplement == other { return false }
-    return try addition(of: supplement, in: scope) != addition(of: other, in: scope)
+    return try addition(supplement, to: fact) != addition(other, to: fact)
   }
 
   /// A version of the transaction without all that differs between statements that add the same.
   private func addition(
-    of supplement: [UInt8]?, in scope: AppScope
+    _ supplement: [UInt8]?, to fact: Fact
   ) throws(StoreError) -> TransactionFact? {
     guard let supplement else { return nil }
-    var fact = try FactSupplement(
-      payload: supplement, completing: precedence.authority, in: scope
+    var addition = try FactSupplement(
+      payload: supplement, completing: precedence.authority, of: fact
     ).transaction
     // Beside a JWS, only a revocation counts.
-    if precedence.authority == .signedTransaction, fact.revocationDate == nil { return nil }
-    fact.signedDate = 0
-    fact.digest = precedence.digest
-    return fact
+    if precedence.authority == .signedTransaction, addition.revocationDate == nil { return nil }
+    addition.signedDate = 0
+    addition.digest = precedence.digest
+    return addition
   }
 }

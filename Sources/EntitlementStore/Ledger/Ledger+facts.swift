@@ -89,7 +89,7 @@ extension Ledger {
       }
     }
     let supplement = try known?.supplement(with: signed, stands: merge.isNew)
-    let hasNewFacts = try merge.isNew || known?.saysMore(with: supplement, in: fact.scope) == true
+    let hasNewFacts = try merge.isNew || known?.saysMore(with: supplement, of: fact) == true
     for target in [merge.target, merge.formerTarget].compactMap(\.self) {
       try noteAffected(target)
       if hasNewFacts { affected[target]?.hasNewFacts = true }

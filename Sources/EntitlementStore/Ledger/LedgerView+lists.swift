@@ -42,7 +42,7 @@ extension LedgerView {
   private func completed(_ fact: Fact, by supplement: [UInt8]?) throws -> Fact {
     guard let supplement else { return fact }
     return try FactSupplement(
-      payload: supplement, completing: fact.authority, in: fact.scope
+      payload: supplement, completing: fact.authority, of: fact
     ).completing(fact)
   }
 

@@ -64,12 +64,12 @@ struct PostgresFoundCustomer {
       hintedChains.append(try chain(rows, row))
     case .fact:
       let digest = try rows.digest(row, 5)
-      let fact = try PostgresStoredFact.decode(
+      let fact = try StoredFact.decode(
         kind: try rows.factKind(row, 1), authority: try rows.authority(row, 2), digest: digest,
         payload: try vault.payload(
           of: try rows.data(row, 6), digest: digest,
           texts: try rows.rowTexts(row, 7, signedDate: 3)),
-        scope: scope)
+        scope: scope, identifier: try rows.unpacked(row, 7))
       guard let supplement = try PostgresStoredFact.supplement(rows, row, 11, of: fact) else {
         facts.append(fact)
         break
@@ -86,11 +86,11 @@ struct PostgresFoundCustomer {
       }
       let authority = try rows.authority(row, 2)
       stored.add(
-        try PostgresStoredFact.decode(
+        try StoredFact.decode(
           kind: try rows.factKind(row, 1), authority: authority, digest: statement.payloadDigest,
           payload: try vault.version(
             of: try rows.data(row, 6), statement: statement, authority: authority),
-          scope: scope),
+          scope: scope, identifier: try rows.unpacked(row, 7)),
         statement: statement)
     case .grant:
       guard let account else {

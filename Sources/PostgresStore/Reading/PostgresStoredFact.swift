@@ -1,9 +1,7 @@
-import AppStorePayloads
 import EntitlementDomain
 import EntitlementStore
 
-/// Decodes facts from their rows. A fact is stored as the payload that Apple signed and decoded
-/// from it at each read.
+/// Decodes facts from their rows.
 enum PostgresStoredFact {
   /// - Parameter firstColumn: `kind`, followed by `authority`, `digest`, `payload` and the columns of
   ///   ``Targets/rowTexts(of:)``.
@@ -13,31 +11,13 @@ enum PostgresStoredFact {
     _ rows: PostgresRows, _ row: Int, firstColumn: Int, scope: AppScope, vault: PayloadVault
   ) throws(StoreError) -> Fact {
     let digest = try rows.digest(row, firstColumn + 2)
-    return try decode(
+    return try StoredFact.decode(
       kind: try rows.factKind(row, firstColumn),
       authority: try rows.authority(row, firstColumn + 1), digest: digest,
       payload: try vault.payload(
         of: try rows.data(row, firstColumn + 3), digest: digest,
-        texts: try rows.rowTexts(row, firstColumn + 4)), scope: scope)
-  }
-
-  /// - Parameter payload: as Apple signed it.
-  static func decode(
-    kind: FactKind, authority: FactAuthority, digest: PayloadDigest, payload: [UInt8],
-    scope: AppScope
-  ) throws(StoreError) -> Fact {
-    let fact: Fact
-    do throws(PayloadError) {
-      fact = try PayloadDecoder.fact(
-        kind: kind, payload: payload, digest: digest, bundleID: scope.bundleID,
-        authority: authority)
-    } catch {
-      throw StoreError(.corrupt, "a stored fact cannot be decoded")
-    }
-    guard fact.scope == scope else {
-      throw StoreError(.corrupt, "a stored fact is of another app or environment")
-    }
-    return fact
+        texts: try rows.rowTexts(row, firstColumn + 4)),
+      scope: scope, identifier: try rows.unpacked(row, firstColumn + 4))
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` when it cannot be decoded or is of another scope.
@@ -45,7 +25,7 @@ enum PostgresStoredFact {
     _ rows: PostgresRows, _ row: Int, _ column: Int, of fact: Fact
   ) throws(StoreError) -> FactSupplement? {
     guard let payload = try rows.optionalData(row, column) else { return nil }
-    return try FactSupplement(payload: payload, completing: fact.authority, in: fact.scope)
+    return try FactSupplement(payload: payload, completing: fact.authority, of: fact)
   }
 
   /// Decodes a fact with its proof.
@@ -63,9 +43,9 @@ enum PostgresStoredFact {
     let payload = try vault.payload(
       of: try rows.data(row, 3), digest: digest, texts: try rows.rowTexts(row, 6))
     return SignedFact(
-      fact: try decode(
+      fact: try StoredFact.decode(
         kind: try rows.factKind(row, 0), authority: try rows.authority(row, 1), digest: digest,
-        payload: payload, scope: scope),
+        payload: payload, scope: scope, identifier: try rows.unpacked(row, 6)),
       signed: SignedPayload(
         payload: payload,
         proof: try proof(rows, row, header: header, document: document)))

@@ -294,7 +294,8 @@ enum CustomerStatement: String, CaseIterable {
   private static func version(from: String) -> String {
     arm(
       .version, numbers: ["versions.kind", "versions.authority"],
-      bytes: ["versions.statement", "versions.payload"], from: from)
+      bytes: ["versions.statement", "versions.payload", Targets.identifier(of: "versions")],
+      from: from)
   }
 
   private static func grant(from: String) -> String {
@@ -348,6 +349,7 @@ enum CustomerRowKind: Int64 {
   /// The versions of a fact. Numbers: kind. Bytes: history, NULL for one version that was signed once;
   /// packed identifier.
   case factHistory = 7
-  /// A version that does not stand. Numbers: kind, authority. Bytes: statement, payload.
+  /// A version that does not stand. Numbers: kind, authority. Bytes: statement, payload, packed
+  /// identifier.
   case version = 8
 }

@@ -135,8 +135,8 @@ struct StepFrame {
 
 /// The form in which scenarios cite a rule or a named case of rules.md.
 enum RuleCitation {
-  /// R1 to R93.
-  static func isRule(_ text: String) -> Bool { isNumber(after: "R", in: text, upTo: 93) }
+  /// R1 to R94.
+  static func isRule(_ text: String) -> Bool { isNumber(after: "R", in: text, upTo: 94) }
 
   /// "case 1" to "case 26", of rules.md §10.
   static func isCase(_ text: String) -> Bool { isNumber(after: "case ", in: text, upTo: 26) }

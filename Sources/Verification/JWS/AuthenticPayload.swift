@@ -15,12 +15,14 @@ package struct AuthenticPayload: Sendable {
   package let inner: [AuthenticPayload]
   /// The certificate chains of the payload and of its inner payloads, without duplicates.
   package let chains: [CertificateChain]
+  /// The developer's machine that signed it (R94); nil for the App Store.
+  let machine: SigningMachine?
 
   package var kind: SignedKind { claims.kind }
 }
 
 extension AuthenticPayload {
-  /// Decodes the payload into facts.
+  /// Decodes the payload into facts. Those of a developer's machine get its mark (R94).
   ///
   /// - Throws: ``Refusal`` with ``Verdict/malformed`` when a required field is missing,
   ///   ``Verdict/wrongEnvironment`` when the payload has no environment.
@@ -29,11 +31,13 @@ extension AuthenticPayload {
     do {
       switch kind {
       case .transaction:
-        return .transaction(try PayloadDecoder.transaction(fields, digest: digest))
+        let fact = try PayloadDecoder.transaction(fields, digest: digest)
+        return .transaction(machine.map(fact.marked(by:)) ?? fact)
       case .renewalInfo:
-        return .renewalInfo(try UnboundRenewalInfo(fields, digest: digest))
+        return .renewalInfo(try UnboundRenewalInfo(fields, digest: digest, machine: machine))
       case .appTransaction:
-        return .appTransaction(try PayloadDecoder.appTransaction(fields, digest: digest))
+        let fact = try PayloadDecoder.appTransaction(fields, digest: digest)
+        return .appTransaction(machine.map(fact.marked(by:)) ?? fact)
       case .notification:
         break
       }

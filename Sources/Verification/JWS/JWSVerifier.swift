@@ -81,7 +81,8 @@ package final class JWSVerifier: Sendable {
       // The cached copy of the header, shared by all payloads of the signer.
       signed: SignedPayload(
         header: signer.header, payload: parts.payload, signature: parts.signature),
-      fields: fields, inner: inner, chains: signer.chains(with: inner))
+      fields: fields, inner: inner, chains: signer.chains(with: inner),
+      machine: signer.machine)
   }
 
   private func read(

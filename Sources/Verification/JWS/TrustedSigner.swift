@@ -16,6 +16,8 @@ final class TrustedSigner: Sendable {
   /// The period in which all certificates are valid; nil if there is none.
   private let validity: ClosedRange<Int64>?
   private let verifications = Atomic<Int>(0)
+  /// The machine that signs itself (R94); nil for a chain of three certificates.
+  let machine: SigningMachine?
 
   /// - Throws: ``Refusal`` with ``Verdict/retryable`` only.
   init(
@@ -31,6 +33,7 @@ final class TrustedSigner: Sendable {
     self.chain = chain
     chains = [chain]
     self.anchor = anchor
+    machine = chain.machine
     // A chain has at least one certificate.
     let first = chain.certificates.map(\.validity.lowerBound).max() ?? .max
     let last = chain.certificates.map(\.validity.upperBound).min() ?? .min
@@ -88,9 +91,7 @@ final class TrustedSigner: Sendable {
   ///   environment of the App Store (R9).
   func checkScope(of claims: PayloadClaims) throws(Refusal) {
     guard chain.isSingleRoot else { return }
-    switch claims.environment {
-    case .known(.xcode), .known(.localTesting): break
-    case .known, .absent, .unknown:
+    guard case .known(let environment) = claims.environment, environment.isLocal else {
       throw Refusal(
         .wrongEnvironment, "a single certificate is accepted for Xcode and LocalTesting only")
     }

@@ -39,8 +39,11 @@ package struct UnboundRenewalInfo: Hashable, Sendable {
   // The bundle id is empty and is not exposed.
   private let fact: RenewalInfoFact
 
-  init(_ fields: PayloadFields, digest: PayloadDigest) throws(PayloadError) {
-    fact = try PayloadDecoder.renewalInfo(fields, digest: digest, bundleID: BundleID(""))
+  init(
+    _ fields: PayloadFields, digest: PayloadDigest, machine: SigningMachine?
+  ) throws(PayloadError) {
+    let fact = try PayloadDecoder.renewalInfo(fields, digest: digest, bundleID: BundleID(""))
+    self.fact = machine.map(fact.marked(by:)) ?? fact
   }
 
   package var originalTransactionID: OriginalTransactionID { fact.originalTransactionID }

@@ -9,18 +9,22 @@ struct ReceiptFacts: ~Copyable {
   private let document: [UInt8]
   private let authority: FactAuthority
   private let origin: ReceiptPayload.Origin
+  private let machine: SigningMachine?
   private var encoder: PurchaseEncoder
   private let digests = SHA256.Series()
 
   /// - Parameters:
   ///   - receipt: a receipt of a known environment.
   ///   - signedDate: the date of the receipt or response.
+  ///   - machine: the developer's machine that signed it (R94); nil for the App Store.
   /// - Throws: ``Refusal`` with ``Verdict/wrongEnvironment`` for an unknown receipt type.
   init(
-    of receipt: Receipt, in document: [UInt8], authority: FactAuthority, signedDate: Milliseconds
+    of receipt: Receipt, in document: [UInt8], authority: FactAuthority, signedDate: Milliseconds,
+    machine: SigningMachine? = nil
   ) throws(Refusal) {
     self.document = document
     self.authority = authority
+    self.machine = machine
     origin = ReceiptPayload.Origin(
       bundleID: receipt.bundleID, environment: try receipt.knownEnvironment(),
       signedDate: signedDate, appTransactionID: Self.alias(of: receipt, authority))
@@ -126,7 +130,8 @@ struct ReceiptFacts: ~Copyable {
 
   private func signed(_ fact: Fact, in payload: ReceiptPayload) -> SignedFact {
     SignedFact(
-      fact: fact, signed: SignedPayload(payload: payload.bytes, proof: .document(document)))
+      fact: machine.map(fact.marked(by:)) ?? fact,
+      signed: SignedPayload(payload: payload.bytes, proof: .document(document)))
   }
 }
 

@@ -47,7 +47,8 @@ package final class ReceiptVerifier: Sendable {
     try Self.checkScope(of: receipt, signer)
     if let deviceIdentifier { try receipt.checkDevice(deviceIdentifier) }
     var facts = try ReceiptFacts(
-      of: receipt, in: envelope.der, authority: .receipt, signedDate: receipt.creationDate)
+      of: receipt, in: envelope.der, authority: .receipt, signedDate: receipt.creationDate,
+      machine: signer.chain.machine)
     return VerifiedReceipt(receipt: receipt, facts: facts.all(receipt), chains: [signer.chain])
   }
 

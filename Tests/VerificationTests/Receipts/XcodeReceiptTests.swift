@@ -1,3 +1,4 @@
+import AppStorePayloads
 import Cryptography
 import EntitlementDomain
 import StoreSimulator
@@ -131,6 +132,28 @@ struct XcodeReceiptTests {
     #expect(
       try authority.sign(receiptContent: Self.content.encoded, form: .der) == stored)
     #expect(try InspectedReceipt(signed).receipt == verified.receipt)
+  }
+
+  @Test func `R94: the facts of a receipt have the mark of its machine`() throws {
+    let authority = try Self.xcode.get()
+    let mark = "@" + authority.receiptFingerprint.digest.hexadecimal.prefix(8)
+    let verified = try Self.xcodeVerifier().verify(
+      try authority.sign(receiptContent: Self.content.encoded), policy: Self.policy)
+    let item = try #require(verified.receipt.items.first)
+    let purchase = try #require(item.transactionID?.rawValue)
+    let original = try #require(item.originalTransactionID?.rawValue)
+    #expect(
+      try verified.facts.map { try $0.get().fact.key.identifier }
+        == ["receipt:\(original)\(mark)", purchase + mark])
+    #expect(try verified.facts[1].get().fact.chain?.rawValue == original + mark)
+    for signed in verified.facts {
+      let (fact, payload) = (try signed.get().fact, try signed.get().signed.payload)
+      #expect(
+        try PayloadDecoder.fact(
+          kind: fact.kind, payload: payload, digest: fact.digest, bundleID: "com.example.scribe",
+          authority: .receipt
+        ).stored(under: fact.key.identifier) == fact)
+    }
   }
 
   @Test(arguments: ["+0300", "+03:00", ".0+0300", ".0+03:00"])
