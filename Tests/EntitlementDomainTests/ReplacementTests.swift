@@ -196,6 +196,26 @@ struct RepeatedPurchaseTests {
     #expect(Given.state(facts + [again], at: 60).entitlementIDs == ["ad_free"])
   }
 
+  @Test("R6: a refund that only a receipt tells of one id counts beside the JWS of another")
+  func refundInReceipt() {
+    let signed = restored(2, product: "adfree", type: .nonConsumable, at: 0, signed: 50)
+    var receipt = Given.purchase(1, product: "adfree", type: .nonConsumable, at: 0) {
+      $0.authority = .receipt
+      $0.signedDate = Given.day(20)
+      $0.revocationDate = Given.day(10)
+    }
+    for facts in [[signed, receipt], [receipt, signed]] {
+      #expect(Given.state(facts, at: 60).product("adfree")?.status == .revoked)
+    }
+    // A JWS of that id takes it back, and an archived response does not tell it.
+    let reversed = restored(1, product: "adfree", type: .nonConsumable, at: 0, signed: 15)
+    #expect(Given.state([signed, receipt, reversed], at: 60).coreState == .inactive)
+    let later = restored(1, product: "adfree", type: .nonConsumable, at: 0, signed: 25)
+    #expect(Given.state([signed, receipt, later], at: 60).coreState == .active)
+    receipt.authority = .archivedResponse
+    #expect(Given.state([signed, receipt], at: 60).coreState == .active)
+  }
+
   @Test("R6, R13: a pass that was restored under a second id counts once")
   func stacking() {
     let pass = Given.purchase(1, product: "pass", type: .nonRenewing, at: 0)

@@ -96,6 +96,12 @@ struct OneTimeStory: CustomStringConvertible {
         signedDate: signed, digest: PayloadDigest(words: (random.next(), random.next())),
         originalPurchaseDate: random.chance(2) ? date : nil, ownership: .purchased)
       if number == refunded { fact.revocationDate = purchase.refundedAt }
+      // A receipt may be all that is known of an id. It has neither type nor ownership.
+      if random.chance(4) {
+        fact.authority = .receipt
+        fact.type = ProductType(rawValue: "")
+        fact.ownership = nil
+      }
       facts.append(.transaction(fact))
     }
   }

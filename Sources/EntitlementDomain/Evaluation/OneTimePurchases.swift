@@ -88,7 +88,7 @@ struct OneTimePurchases {
         continue
       }
       let known = purchases[number]
-      let isReplaced = table.isOutranked(known.fact, by: window.fact)
+      let isReplaced = table.isOutrankedPurchase(known.fact, by: window.fact)
       repeats.append(isReplaced ? known.fact : window.fact)
       purchases[number] = (isReplaced ? window : known)
         .moved(to: min(known.purchaseDate, window.purchaseDate), duration: duration)

@@ -106,6 +106,17 @@ extension FactTable {
     return leftDate == rightDate ? isSignedEarlier(left, right) : rightDate < leftDate
   }
 
+  /// The same of a product that does not renew: a refund that Apple signed of one id counts in whatever
+  /// form, since statements of another id do not tell of it.
+  func isOutrankedPurchase(_ left: Int, by right: Int) -> Bool {
+    let (leftIsRefunded, rightIsRefunded) = (isSignedAsRevoked(left), isSignedAsRevoked(right))
+    return leftIsRefunded == rightIsRefunded ? isOutranked(left, by: right) : rightIsRefunded
+  }
+
+  private func isSignedAsRevoked(_ position: Int) -> Bool {
+    facts[position].authority.isSigned && transaction(position).revocationDate != nil
+  }
+
   /// Compares the precedence of two transactions, given their positions; ties are decided by the
   /// transaction id.
   func isSignedEarlier(_ left: Int, _ right: Int) -> Bool {
