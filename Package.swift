@@ -128,19 +128,18 @@ let package = Package(
     .target(
       name: "SQLiteStore",
       dependencies: [
-        "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore",
-        "PayloadCompression", "Workers", logging,
+        "EntitlementDomain", "EntitlementStore", "PayloadCompression", "Workers", logging,
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
 
     .target(
       name: "PostgresStore",
       dependencies: [
-        "AppStorePayloads", "CPostgres", "Cryptography", "EntitlementDomain", "EntitlementStore",
-        "Locks", "PayloadCompression", "Workers", logging,
+        "CPostgres", "Cryptography", "EntitlementDomain", "EntitlementStore", "Locks",
+        "PayloadCompression", "Workers", logging,
         .product(name: "DequeModule", package: "swift-collections"),
       ],
-      resources: [.embedInCode("Migrations")]),
+      resources: [.embedInCode("Schema/schema.sql")]),
     .target(
       name: "PostgresBulkLoader",
       dependencies: ["EntitlementDomain", "EntitlementStore", "PostgresStore"]),
@@ -450,8 +449,8 @@ let package = Package(
     .testTarget(
       name: "SQLiteStoreTests",
       dependencies: [
-        "EntitlementDomain", "EntitlementStore", "PayloadCompression", "SQLiteStore",
-        "StoreConformance", "TestSupport", "Workers",
+        "EntitlementDomain", "EntitlementStore", "SQLiteStore", "StoreConformance", "TestSupport",
+        "Workers",
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .testTarget(
@@ -463,8 +462,7 @@ let package = Package(
       name: "PostgresStoreTests",
       dependencies: [
         "AppStorePayloads", "Cryptography", "EntitlementDomain", "EntitlementStore",
-        "PayloadCompression", "PostgresStore", "StoreConformance", "TestSupport", "Workers",
-        logging,
+        "PostgresStore", "StoreConformance", "TestSupport", "Workers", logging,
       ]),
     .testTarget(
       name: "WireTests",

@@ -1,3 +1,2 @@
-// Compression with dictionaries, and their training.
-#include <zdict.h>
+// Compression with a dictionary.
 #include <zstd.h>

@@ -63,7 +63,7 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
       self.init(.storageFull, "the store is full: \(error.message)")
     case .cursorExpired:
       self.init(.outOfRange, "the change feed no longer contains this position")
-    case .newerSchema, .olderSchema, .missing, .corrupt, .unknownDictionary, .internalFault:
+    case .newerSchema, .olderSchema, .missing, .corrupt, .internalFault:
       self.init(.internalFault, "the store failed: \(error.message)")
     }
   }

@@ -86,13 +86,6 @@ package protocol EntitlementStore: Sendable {
     clock: Milliseconds, elapsed: Duration, retention: Duration
   ) async throws(StoreError) -> TrimmingTime
 
-  /// Brings the next stored payloads into the present form: compressed, with the present dictionary.
-  /// Goes on where the last call of any process ended, and loads dictionaries that others added. The
-  /// payloads stay the same, byte by byte. Other calls may read and write meanwhile.
-  ///
-  /// - Parameter limit: of the payloads that are looked at, in one transaction.
-  func convertPayloads(limit: Int) async throws(StoreError) -> PayloadConversionStep
-
   /// Adds a grant (R32), and its account when it is not known, with an entry of the audit trail
   /// (R76). Idempotent: a grant with a known id is not changed.
   func addGrant(_ grant: Grant, by caller: AuditCaller) async throws(StoreError) -> GrantReceipt

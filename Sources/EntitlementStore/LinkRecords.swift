@@ -44,7 +44,7 @@ package struct LinkEvent: Hashable, Sendable {
   package var isFromErased: Bool
   package var isToErased: Bool
   package var reason: LinkReason
-  /// The caller whose request or submission caused it; nil for a step of an earlier version.
+  /// The caller whose request or submission caused it; nil when the write names none.
   package var author: LinkAuthor?
   /// The 16 bytes of the id of the call's trace, if it was traced.
   package var traceID: [UInt8]?

@@ -18,9 +18,6 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case cursorExpired
     /// Stored data is damaged. The database must be restored from a backup.
     case corrupt
-    /// A payload was stored with a dictionary that this store has not loaded. If it is not in the
-    /// database either, data is damaged.
-    case unknownDictionary
     case closed
     /// Any other fault.
     case internalFault

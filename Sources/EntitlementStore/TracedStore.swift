@@ -376,10 +376,6 @@ package struct TracedStore: EntitlementStore {
     try await base.trimmingTime(clock: clock, elapsed: elapsed, retention: retention)
   }
 
-  package func convertPayloads(limit: Int) async throws(StoreError) -> PayloadConversionStep {
-    try await base.convertPayloads(limit: limit)
-  }
-
   package func sealAudit(keepingDays days: Int?, now: Milliseconds) async throws(StoreError)
     -> AuditSeal?
   {

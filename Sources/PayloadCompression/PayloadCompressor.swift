@@ -1,6 +1,5 @@
 import Cryptography
 import CZstd
-import Locks
 
 /// The stored form of payloads: compressed with a dictionary, whose number it names.
 ///
@@ -12,63 +11,18 @@ import Locks
 /// | 1 | the number of the dictionary, the length of the payload, a frame of zstd |
 /// | 2 | a notification: the number of JWS in it, for each the length of the text before it, of its payload and of its signature; then the dictionary, the length of all that is compressed, that of the frame, and the frame; then the signatures, which cannot be compressed |
 /// | 3 | as 1, of a payload in which numbers replace texts of its row (``RowTexts``) |
-/// | 4 to 7 | not used yet |
-/// | 8 to 255 | the byte itself is the first of a payload that is stored as it is, as all payloads once were |
 ///
-/// Numbers are ``VariableLength``. A frame has no magic number, no length and no checksum of its own:
-/// whoever stores a payload keeps its digest beside it.
+/// Other first bytes are damage. Numbers are ``VariableLength``. A frame has no magic number, no length
+/// and no checksum of its own: whoever stores a payload keeps its digest beside it.
 package final class PayloadCompressor: Sendable {
   /// The most bytes that a stored form may claim to expand to.
   package static let maximumByteCount = 64 << 20
 
-  private struct State {
-    var dictionaries: [UInt32: PayloadDictionary]
-    var current: PayloadDictionary
-  }
-
-  private let state: LockedValue<State>
+  private let dictionary = PayloadDictionary.shipped
   private let compressing = ZstdContextPool<CompressionContext>()
   private let expanding = ZstdContextPool<ExpansionContext>()
 
-  /// Knows the shipped dictionary only.
-  package init() {
-    state = LockedValue(
-      State(
-        dictionaries: [PayloadDictionary.shipped.number: .shipped], current: .shipped))
-  }
-
-  /// Adds dictionaries of the database. The one with the highest number of all is written with from
-  /// now on.
-  package func add(_ dictionaries: [PayloadDictionary]) {
-    state.withLock { state in
-      for dictionary in dictionaries {
-        state.dictionaries[dictionary.number] = dictionary
-        if dictionary.number > state.current.number { state.current = dictionary }
-      }
-    }
-  }
-
-  /// Knows these dictionaries from now on, and the shipped one. What was added before is forgotten.
-  package func replaceDictionaries(with dictionaries: [PayloadDictionary]) {
-    state.withLock { state in
-      // One that is known already stays the same object.
-      let all = ([.shipped] + dictionaries).map { dictionary in
-        guard let known = state.dictionaries[dictionary.number], known.digest == dictionary.digest
-        else { return dictionary }
-        return known
-      }
-      let current = all.max { $0.number < $1.number } ?? .shipped
-      state = State(
-        dictionaries: Dictionary(all.map { ($0.number, $0) }) { _, last in last },
-        current: current)
-    }
-  }
-
-  /// The number of the dictionary that payloads are written with.
-  package var currentDictionary: UInt32 { current.number }
-
-  /// The dictionary that payloads are written with.
-  package var current: PayloadDictionary { state.withLock(\.current) }
+  package init() {}
 
   // MARK: Storing
 
@@ -76,46 +30,42 @@ package final class PayloadCompressor: Sendable {
   ///   - header: for a notification, the header segment of its JWS in base64url. The same is needed
   ///     to read it.
   ///   - texts: what the row of the payload holds of it. The same are needed to read it.
-  ///   - dictionary: nil for ``current``.
-  /// - Returns: never more than one byte more than the payload has.
+  /// - Returns: never more than one byte more than the payload has. What is not smaller when it is
+  ///   compressed is stored as it is.
   package func stored(
-    _ payload: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none,
-    with dictionary: PayloadDictionary? = nil
+    _ payload: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none
   ) -> [UInt8] {
-    let dictionary = dictionary ?? current
     if let header, let nested = NestedPayloads(payload, header: header),
-      let stored = stored(nested, dictionary), stored.count < payload.count
+      let stored = stored(nested), stored.count < payload.count
     {
       return stored
     }
     if let content = texts.removed(from: payload),
-      let stored = stored(content, as: Form.compressedWithoutTexts, of: payload, dictionary)
+      let stored = stored(content, as: Form.compressedWithoutTexts, of: payload)
     {
       return stored
     }
-    if let stored = stored(payload, as: Form.compressed, of: payload, dictionary) { return stored }
-    guard let first = payload.first, first <= Form.last else { return payload }
+    if let stored = stored(payload, as: Form.compressed, of: payload) { return stored }
     return [Form.plain] + payload
   }
 
   /// - Parameter content: what is compressed of the payload.
   /// - Returns: nil when it is no smaller, or could not be read.
   private func stored(
-    _ content: [UInt8], as form: UInt8, of payload: [UInt8], _ dictionary: PayloadDictionary
+    _ content: [UInt8], as form: UInt8, of payload: [UInt8]
   ) -> [UInt8]? {
-    guard let frame = frame(of: content, dictionary),
-      payload.count <= Self.maximumCount(of: frame.bytes)
+    guard let frame = frame(of: content), payload.count <= Self.maximumCount(of: frame)
     else { return nil }
     var stored = [form]
-    VariableLength.append(frame.dictionary, to: &stored)
+    VariableLength.append(dictionary.number, to: &stored)
     VariableLength.append(UInt32(payload.count), to: &stored)
-    stored += frame.bytes
+    stored += frame
     return stored.count < payload.count ? stored : nil
   }
 
-  private func stored(_ nested: NestedPayloads, _ dictionary: PayloadDictionary) -> [UInt8]? {
+  private func stored(_ nested: NestedPayloads) -> [UInt8]? {
     let content = nested.text + nested.inner.flatMap(\.payload)
-    guard let frame = frame(of: content, dictionary) else { return nil }
+    guard let frame = frame(of: content) else { return nil }
     var stored = [Form.notification]
     VariableLength.append(UInt32(nested.inner.count), to: &stored)
     for inner in nested.inner {
@@ -123,42 +73,29 @@ package final class PayloadCompressor: Sendable {
       VariableLength.append(UInt32(inner.payload.count), to: &stored)
       VariableLength.append(UInt32(inner.signature.count), to: &stored)
     }
-    VariableLength.append(frame.dictionary, to: &stored)
+    VariableLength.append(dictionary.number, to: &stored)
     VariableLength.append(UInt32(content.count), to: &stored)
-    VariableLength.append(UInt32(frame.bytes.count), to: &stored)
-    return stored + frame.bytes + nested.inner.flatMap(\.signature)
+    VariableLength.append(UInt32(frame.count), to: &stored)
+    return stored + frame + nested.inner.flatMap(\.signature)
   }
 
-  /// What of a payload is compressed: a sample to train a dictionary with.
-  package static func sample(
-    of payload: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none
-  ) -> [UInt8] {
-    guard let header, let nested = NestedPayloads(payload, header: header) else {
-      return texts.removed(from: payload) ?? payload
-    }
-    return nested.text + nested.inner.flatMap(\.payload)
-  }
-
-  /// - Returns: nil when there is nothing to compress, or no memory for it.
-  private func frame(
-    of content: [UInt8], _ dictionary: PayloadDictionary
-  ) -> (dictionary: UInt32, bytes: ArraySlice<UInt8>)? {
+  /// - Returns: the frame without its magic number; nil when there is nothing to compress, or no
+  ///   memory for it.
+  private func frame(of content: [UInt8]) -> ArraySlice<UInt8>? {
     guard !content.isEmpty, content.count <= Self.maximumByteCount else { return nil }
-    let frame = withExtendedLifetime(dictionary) {
-      compressing.withContext(CompressionContext.init) { context -> [UInt8]? in
-        guard
-          ZSTD_isError(ZSTD_CCtx_reset(context.pointer, ZSTD_reset_session_only)) == 0,
-          ZSTD_isError(ZSTD_CCtx_refCDict(context.pointer, dictionary.compression)) == 0
-        else { return nil }
-        return Self.bytes(upTo: ZSTD_compressBound(content.count)) { buffer in
-          let written = ZSTD_compress2(
-            context.pointer, buffer.baseAddress, buffer.count, content, content.count)
-          return ZSTD_isError(written) == 0 ? written : nil
-        }
+    let frame = compressing.withContext(CompressionContext.init) { context -> [UInt8]? in
+      guard
+        ZSTD_isError(ZSTD_CCtx_reset(context.pointer, ZSTD_reset_session_only)) == 0,
+        ZSTD_isError(ZSTD_CCtx_refCDict(context.pointer, dictionary.compression)) == 0
+      else { return nil }
+      return Self.bytes(upTo: ZSTD_compressBound(content.count)) { buffer in
+        let written = ZSTD_compress2(
+          context.pointer, buffer.baseAddress, buffer.count, content, content.count)
+        return ZSTD_isError(written) == 0 ? written : nil
       }
     }
     guard let frame, frame.count > Form.magic.count else { return nil }
-    return (dictionary.number, frame[Form.magic.count...])
+    return frame[Form.magic.count...]
   }
 
   /// - Parameter write: writes to a buffer of these bytes, and returns their number; nil when it cannot.
@@ -176,23 +113,13 @@ package final class PayloadCompressor: Sendable {
 
   // MARK: Reading
 
-  /// The payload of stored bytes that are not compressed.
-  package static func plain(_ stored: [UInt8]) -> [UInt8] {
-    stored.first == Form.plain ? Array(stored.dropFirst()) : stored
-  }
-
-  /// Whether stored bytes are in a compressed form, or claim to be.
-  package static func isCompressed(_ stored: [UInt8]) -> Bool {
-    stored.first.map { $0 != Form.plain && $0 <= Form.last } ?? false
-  }
-
   /// Whether the texts of the row are needed to read stored bytes.
   package static func needsTexts(_ stored: [UInt8]) -> Bool {
     stored.first == Form.compressedWithoutTexts
   }
 
   /// - Parameters:
-  ///   - stored: what ``stored(_:header:texts:with:)`` made, or a payload as it is.
+  ///   - stored: what ``stored(_:header:texts:)`` made.
   ///   - header: for a notification, the same as when it was stored.
   ///   - texts: the same as when it was stored.
   /// - Returns: the bytes of the payload. Damage may give others: compare their digest.
@@ -200,18 +127,20 @@ package final class PayloadCompressor: Sendable {
   package func payload(
     of stored: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none
   ) throws(PayloadCompressionError) -> [UInt8] {
-    guard Self.isCompressed(stored) else { return Self.plain(stored) }
+    guard let form = stored.first else { throw .damaged }
     var rest = stored[1...]
-    switch stored[0] {
+    switch form {
+    case Form.plain:
+      return Array(rest)
     case Form.compressed, Form.compressedWithoutTexts:
       let number = try VariableLength.take(from: &rest)
       let count = try Self.count(VariableLength.take(from: &rest), of: rest)
-      let dictionary = try dictionary(number)
+      try checkDictionary(number)
       let payload =
-        stored[0] == Form.compressed
-        ? content(of: rest, dictionary, upTo: count)
+        form == Form.compressed
+        ? content(of: rest, upTo: count)
         : withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { content in
-          expand(rest, dictionary, to: content).flatMap { written in
+          expand(rest, to: content).flatMap { written in
             texts.restored(in: UnsafeBufferPointer(rebasing: content[..<written]), count: count)
           }
         }
@@ -243,10 +172,8 @@ package final class PayloadCompressor: Sendable {
     guard frameCount <= rest.count else { throw .damaged }
     let frame = rest.prefix(frameCount)
     let contentCount = try Self.count(claimedCount, of: frame)
-    let dictionary = try dictionary(number)
-    guard var content = content(of: frame, dictionary, upTo: contentCount)?[...] else {
-      throw .damaged
-    }
+    try checkDictionary(number)
+    guard var content = content(of: frame, upTo: contentCount)?[...] else { throw .damaged }
     var signatures = rest.dropFirst(frameCount)
     let payloadCount = lengths.reduce(0) { $0 + $1.payload }
     guard content.count == contentCount,
@@ -270,41 +197,29 @@ package final class PayloadCompressor: Sendable {
     return payload + content
   }
 
-  private func dictionary(_ number: UInt32) throws(PayloadCompressionError) -> PayloadDictionary {
-    let dictionary = state.withLock { state in
-      state.current.number == number ? state.current : state.dictionaries[number]
-    }
-    guard let dictionary else { throw .unknownDictionary(number) }
-    return dictionary
+  private func checkDictionary(_ number: UInt32) throws(PayloadCompressionError) {
+    guard number == dictionary.number else { throw .unknownDictionary(number) }
   }
 
-  /// The content of a frame.
-  ///
-  /// - Parameter limit: of its bytes.
-  /// - Returns: nil as ``expand(_:_:to:)``.
-  private func content(
-    of frame: ArraySlice<UInt8>, _ dictionary: PayloadDictionary, upTo limit: Int
-  ) -> [UInt8]? {
-    Self.bytes(upTo: limit) { expand(frame, dictionary, to: $0) }
+  /// As ``expand(_:to:)``.
+  private func content(of frame: ArraySlice<UInt8>, upTo limit: Int) -> [UInt8]? {
+    Self.bytes(upTo: limit) { expand(frame, to: $0) }
   }
 
   /// - Returns: the bytes of the content; nil when the frame is damaged, has more content than there is
   ///   room for, or there is no memory for a context.
   private func expand(
-    _ frame: ArraySlice<UInt8>, _ dictionary: PayloadDictionary,
-    to content: UnsafeMutableBufferPointer<UInt8>
+    _ frame: ArraySlice<UInt8>, to content: UnsafeMutableBufferPointer<UInt8>
   ) -> Int? {
     let count = Form.magic.count + frame.count
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { complete in
       let start = complete.initialize(fromContentsOf: Form.magic)
       _ = complete[start...].initialize(fromContentsOf: frame)
-      return withExtendedLifetime(dictionary) {
-        expanding.withContext(ExpansionContext.init) { context in
-          let written = ZSTD_decompress_usingDDict(
-            context.pointer, content.baseAddress, content.count, complete.baseAddress, count,
-            dictionary.expansion)
-          return ZSTD_isError(written) == 0 ? written : nil
-        }
+      return expanding.withContext(ExpansionContext.init) { context in
+        let written = ZSTD_decompress_usingDDict(
+          context.pointer, content.baseAddress, content.count, complete.baseAddress, count,
+          dictionary.expansion)
+        return ZSTD_isError(written) == 0 ? written : nil
       }
     }
   }
@@ -330,7 +245,6 @@ package final class PayloadCompressor: Sendable {
     static let compressed: UInt8 = 1
     static let notification: UInt8 = 2
     static let compressedWithoutTexts: UInt8 = 3
-    static let last: UInt8 = 7
     /// The magic number of zstd (RFC 8878 section 3.1.1), which stored frames lack.
     static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
   }

@@ -7,7 +7,6 @@ struct BulkRows {
   /// The id of the header of all facts.
   private let header: Int64
   private var tables: BulkTableBuffers
-  /// With the shipped dictionary: the database is new.
   private let vault = PayloadVault()
 
   /// Sequence numbers reserved for each customer. They stay far below those of transactions, which
@@ -58,7 +57,7 @@ struct BulkRows {
         text.add(bytes: token.token.packedBytes)
         text.add(row.account?.rawValue)
         text.add(Int64(row.state.rawValue))
-        text.add(row.since?.rawValue)
+        text.add(row.since.rawValue)
       }
     }
     for (offset, event) in changes.linkEvents.enumerated()

@@ -15,15 +15,13 @@ package final class PostgresStore: EntitlementStore {
   let limits: PostgresStoreLimits
   let scopes: ScopeCache
   let headers: HeaderCache
-  let dictionaries: DictionaryLoader
-  /// The most rows of the next step of the conversion; fewer after steps that failed.
-  let conversionLimit = Mutex(Int.max)
+  /// Compresses and expands payloads.
+  let vault = PayloadVault()
   let trail: AuditTrail
   private let queue: WriteQueue
   private let listener: PostgresListener
   private let hub = AnnouncementHub()
   let evaluations: EvaluationPool
-  let logger: Logger
   private let counters: PostgresCounters
 
   /// Connects to a database whose schema `entitlectl database migrate` has created.
@@ -58,7 +56,6 @@ package final class PostgresStore: EntitlementStore {
         limits: configuration.limits, trail: trail, evaluations: evaluations, counters: counters,
         logger: logger)
       try await store.scopes.load()
-      try await store.dictionaries.load()
       return store
     } catch {
       await pool.close()
@@ -80,14 +77,10 @@ package final class PostgresStore: EntitlementStore {
     self.counters = counters
     scopes = ScopeCache(pool: primary, limits: limits)
     headers = HeaderCache(pool: primary, limits: limits)
-    let dictionaries = DictionaryLoader(
-      pool: primary, limit: limits.readTimeLimit, logger: logger)
-    self.dictionaries = dictionaries
-    self.logger = logger
     let listener = primary.listener(on: "entitle_changes")
     let hub = hub
     let writer = BatchWriter(
-      pool: primary, limits: limits, dictionaries: dictionaries, trail: trail, logger: logger,
+      pool: primary, limits: limits, vault: vault, trail: trail, logger: logger,
       counters: counters,
       announce: {
         listener.announce()
@@ -198,11 +191,9 @@ package final class PostgresStore: EntitlementStore {
           refreshIDs: { complete(.success(nil)) })
       }
       if let written { return written }
-      // A failover has lost ids of apps or headers that were cached, or a dictionary: see
-      // `WriteTransaction`.
+      // A failover has lost ids of apps or headers that were cached: see `WriteTransaction`.
       scopes.forget()
       self.headers.forget()
-      try await dictionaries.load()
     }
     throw StoreError(.unavailable, "the database keeps losing the ids of apps or headers")
   }

@@ -76,9 +76,6 @@ package struct PostgresStoreLimits: Hashable, Sendable {
   /// database would lose a connection for each of them.
   package var exchangeTimeLimit: Duration = .seconds(10)
 
-  /// How long all nodes rest after a step of the conversion of stored payloads, in times of the step.
-  package var conversionPauseFactor = 4
-
   /// Time limit of a health probe, which includes making its connection. Two probes in a row decide,
   /// so that health follows the database within 5 seconds.
   package var probeTimeLimit: Duration = .milliseconds(1_500)

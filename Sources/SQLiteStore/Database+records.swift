@@ -157,7 +157,7 @@ extension Database {
   ) throws -> ReceivedNotification {
     let record = try record(row)
     let header = try proofs.header(row[11])
-    let payload = try proofs.vault.checkedPayload(
+    let payload = try proofs.vault.payload(
       of: row.bytes(9), digest: record.digest, header: header)
     return ReceivedNotification(
       notification: SignedNotification(

@@ -327,8 +327,8 @@ enum FileHeader {
       else { throw Schema.foreign }
       return .unknown
     }
-    guard application == Schema.applicationID else { throw Schema.foreign }
-    try Schema.checkSupported(version: Int(version))
+    try Schema.check(application: application)
+    try Schema.current.checkSupported(Int(version))
     return .thisProgram
   }
 

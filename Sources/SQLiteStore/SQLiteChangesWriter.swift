@@ -243,7 +243,7 @@ struct SQLiteChangesWriter {
       .setToken,
       [
         scopeID, token.token.packed, accountRowID(row.account, in: token.scope),
-        row.state.rawValue, row.author?.stored, row.note?.stored, row.since?.rawValue,
+        row.state.rawValue, row.author?.stored, row.note?.stored, row.since.rawValue,
         row.onBehalfOf?.stored,
       ])
   }

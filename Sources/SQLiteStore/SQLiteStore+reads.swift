@@ -47,7 +47,7 @@ extension SQLiteStore {
         rows += 1
         if rows > EvaluationPool.factsInPlace { throw IsLarge() }
       }.customer(lookup.selector)
-      return try vault.loadingDictionaries(from: database) { try found.decoded(vault) }
+      return try found.decoded(vault)
     } catch is IsLarge {
       return nil
     } catch {
@@ -99,8 +99,7 @@ extension SQLiteStore {
           reads: check
         ).customer(lookup.selector)
       }
-      return .success(
-        try vault.loadingDictionaries(from: pool) { try rows.decoded(vault, check) })
+      return .success(try rows.decoded(vault, check))
     } catch is CancellationError {
       return nil
     } catch {

@@ -24,8 +24,7 @@ package final class SQLiteStore: EntitlementStore {
   private let announcer = FeedAnnouncer()
   let trail: AuditTrail
   /// Compresses and expands payloads.
-  let vault: PayloadVault
-  let logger: Logger?
+  let vault = PayloadVault()
   /// Serialises `close`, which waits for connections and must not block a caller's thread.
   private let closing = DispatchQueue(label: "SQLiteStore.close")
   private let wasClosed = Atomic(false)
@@ -38,8 +37,7 @@ package final class SQLiteStore: EntitlementStore {
   ///     where the operator says so: if the file was lost, every customer would be new.
   ///   - trail: the chain of the audit trail that this process writes.
   ///   - evaluations: decodes large customers.
-  ///   - logger: gets what is found wrong with stored payloads in the background, and that the disk is
-  ///     full.
+  ///   - logger: gets that the disk is full.
   /// - Throws: ``StoreError/Code/locked`` when another process, or another store of this process,
   ///   has it open; ``StoreError/Code/missing``; ``StoreError/Code/newerSchema``, without changing the
   ///   file; ``StoreError/Code/corrupt`` when it is damaged or not a database of this program;
@@ -50,7 +48,6 @@ package final class SQLiteStore: EntitlementStore {
     evaluations: EvaluationPool = EvaluationPool(),
     logger: Logger? = nil
   ) throws(StoreError) -> SQLiteStore {
-    let vault = PayloadVault()
     let file = try DatabaseFile(at: path, creates: creates)
     var opened: DatabasePool?
     do {
@@ -60,15 +57,13 @@ package final class SQLiteStore: EntitlementStore {
       let check = try IntegrityCheck.run(pool, within: limits.checkTime)
       try pool.writeWithoutTransaction { database in
         try setUpWriter(database, limits: limits)
-        try Schema.migrate(database, creates: creates)
+        try Schema.current.migrate(database, creates: creates)
         try Schema.check(database)
-        try database.addDictionaries(to: vault)
-        try VersionMigration.run(database, vault)
       }
       try file.lockLog()
       return SQLiteStore(
         file: file, pool: pool, check: check, limits: limits, trail: trail,
-        evaluations: evaluations, vault: vault, logger: logger)
+        evaluations: evaluations, logger: logger)
     } catch {
       // The file is closed after SQLite has closed it.
       try? opened?.close()
@@ -86,11 +81,9 @@ package final class SQLiteStore: EntitlementStore {
 
   private init(
     file: DatabaseFile, pool: DatabasePool, check: IntegrityCheck, limits: SQLiteStoreLimits,
-    trail: AuditTrail, evaluations: EvaluationPool, vault: PayloadVault, logger: Logger?
+    trail: AuditTrail, evaluations: EvaluationPool, logger: Logger?
   ) {
     self.check = check
-    self.vault = vault
-    self.logger = logger
     self.evaluations = evaluations
     self.file = file
     self.trail = trail
@@ -208,14 +201,7 @@ package final class SQLiteStore: EntitlementStore {
     // A write would build on what is damaged, and would be lost with the restored backup.
     try checkDamage()
     do throws(StoreError) {
-      do throws(StoreError) {
-        return try await queue.commit(body, of: source, committed: committed)
-      } catch {
-        guard error.code == .unknownDictionary else { throw error }
-        // It was rolled back.
-        try await read { [vault] in try $0.addDictionaries(to: vault) }
-        return try await queue.commit(body, of: source, committed: committed)
-      }
+      return try await queue.commit(body, of: source, committed: committed)
     } catch {
       throw noting(error)
     }
@@ -228,9 +214,6 @@ package final class SQLiteStore: EntitlementStore {
 
   /// Keeps the first sign of damage, for ``checkHealth()``.
   func noting(_ error: StoreError) -> StoreError {
-    var error = error
-    // Nobody else adds dictionaries while this process has the file open.
-    if error.code == .unknownDictionary { error = StoreError(.corrupt, error.message) }
     guard error.code == .corrupt else { return error }
     damage.withLock { if $0 == nil { $0 = error } }
     return error
@@ -291,9 +274,7 @@ package final class SQLiteStore: EntitlementStore {
       pool.asyncRead { access in
         let outcome: Result<Value, StoreError>
         do {
-          let database = try access.get()
-          outcome = .success(
-            try self.vault.loadingDictionaries(from: database) { try body(database) })
+          outcome = .success(try body(try access.get()))
         } catch {
           outcome = .failure(self.noting(StoreError(translating: error)))
         }

@@ -7,7 +7,7 @@ enum SQLiteStoredFact {
   /// - Parameter row: a row that starts with `kind`, `authority`, `digest`, `payload` and the columns of
   ///   `Row.rowTexts(_:)`.
   /// - Throws: ``StoreError/Code/corrupt`` when the payload does not have its digest, cannot be
-  ///   decoded or is of another scope; ``StoreError/Code/unknownDictionary``.
+  ///   decoded or is of another scope.
   static func decode(_ row: Row, scope: AppScope, _ vault: PayloadVault) throws -> Fact {
     try decode(row, payload: payload(row, vault), scope: scope)
   }
@@ -22,11 +22,10 @@ enum SQLiteStoredFact {
       payload: row.bytes(9), completing: fact.authority, of: fact)
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when the payload does not have its digest;
-  ///   ``StoreError/Code/unknownDictionary``.
+  /// - Throws: ``StoreError/Code/corrupt`` when the payload does not have its digest.
   private static func payload(_ row: Row, _ vault: PayloadVault) throws -> [UInt8] {
     let fact = try payload(row)
-    return try vault.checkedPayload(of: fact.stored, digest: fact.digest, texts: fact.texts)
+    return try vault.payload(of: fact.stored, digest: fact.digest, texts: fact.texts)
   }
 
   /// - Parameter row: as for ``decode(_:scope:_:)``.
@@ -43,7 +42,7 @@ enum SQLiteStoredFact {
   static func version(
     _ row: Row, statement: StatementDigest, scope: AppScope, _ vault: PayloadVault
   ) throws -> Fact {
-    let payload = try vault.checkedVersion(
+    let payload = try vault.version(
       of: row.bytes(3), statement: statement, authority: authority(row, at: 1))
     return try decode(row, payload, digest: statement.payloadDigest, scope: scope)
   }
@@ -188,7 +187,7 @@ struct ProofReader {
     guard let row = try database.row(.documentBytes, [id]) else {
       throw StoreError(.corrupt, "a document of a fact is not stored")
     }
-    let bytes = try vault.checkedPayload(of: row.bytes(0), digest: row.digest(1))
+    let bytes = try vault.payload(of: row.bytes(0), digest: row.digest(1))
     documents[id] = bytes
     return bytes
   }

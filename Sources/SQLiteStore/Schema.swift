@@ -1,49 +1,48 @@
 import EntitlementStore
-import FoundationEssentials
 import GRDB
 
-/// The schema as a list of migrations. A released migration never changes.
+/// The schema of a database file, as steps from one version to the next. A released step never changes.
 ///
-/// The version is SQLite's `user_version`, written in the transaction that applies the migrations.
-/// Tables are STRICT, so that values have the declared types.
-enum Schema {
-  /// The `application_id` ("Entl") of the database files of this program.
-  static let applicationID: Int32 = 0x456e_746c
+/// The version is SQLite's `user_version`, written in the transaction that applies the steps. Tables are
+/// STRICT, so that values have the declared types.
+struct Schema: Sendable {
+  /// The `application_id` ("enti") of the database files of this program.
+  static let applicationID: Int32 = 0x656e_7469
+  /// The `application_id` ("Entl") of files that were made before the first release.
+  static let unreleasedApplicationID: Int32 = 0x456e_746c
 
-  static let steps = [
-    version1, version2, version3, version4, version5, version6, version7, version8, version9,
-    version10, version11, version12, version13, version14, version15,
-  ]
+  /// The schema of this program.
+  static let current = Schema(steps: [version1])
 
-  static var currentVersion: Int { steps.count }
+  /// SQL. The first step makes version 1 of an empty database.
+  let steps: [String]
 
-  /// Applies the missing migrations in one transaction.
+  var version: Int { steps.count }
+
+  /// Applies the missing steps in one transaction.
   ///
   /// - Parameter creates: whether a database without tables becomes a new one.
   /// - Throws: ``StoreError/Code/newerSchema``; ``StoreError/Code/missing``;
   ///   ``StoreError/Code/corrupt`` when the tables are of another program, or a row refers to one that
   ///   is not there; errors of SQLite.
-  static func migrate(_ database: Database, creates: Bool) throws {
-    let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-    try checkSupported(version: version)
-    if version == currentVersion { return }
-    let functions = [packedIdentifier, packedAppTransactionID]
-    for function in functions { database.add(function: function) }
-    defer { for function in functions { database.remove(function: function) } }
+  func migrate(_ database: Database, creates: Bool) throws {
+    let found = try Self.foundVersion(database)
+    try checkSupported(found)
+    if found == version { return }
     // A table that is made anew is dropped while other tables refer to it. Within a transaction the
     // pragma has no effect.
     try database.execute(sql: "PRAGMA foreign_keys = OFF")
-    let migration = Result { try apply(steps[version...], to: database, creates: creates) }
+    let migration = Result { try apply(steps[found...], to: database, creates: creates) }
     try database.execute(sql: "PRAGMA foreign_keys = ON")
     try migration.get()
   }
 
-  private static func apply(
+  private func apply(
     _ steps: ArraySlice<String>, to database: Database, creates: Bool
   ) throws {
     try database.inTransaction(.immediate) {
-      if steps.startIndex == 0, try tableCount(database) > 0 {
-        throw foreign
+      if steps.startIndex == 0, try Self.tableCount(database) > 0 {
+        throw Self.foreign
       }
       if steps.startIndex == 0, !creates { throw DatabaseFile.missing("has no tables") }
       for step in steps {
@@ -55,33 +54,10 @@ enum Schema {
           "the file is damaged: a row of \(violation.originTable) refers to one that is not there")
       }
       // Pragmas take no arguments. Both values are integers.
-      try database.execute(sql: "PRAGMA application_id = \(applicationID)")
-      try database.execute(sql: "PRAGMA user_version = \(currentVersion)")
+      try database.execute(sql: "PRAGMA application_id = \(Self.applicationID)")
+      try database.execute(sql: "PRAGMA user_version = \(version)")
       return .commit
     }
-  }
-
-  /// `packed_id(text)`: the bytes of ``PackedIdentifier``; NULL for NULL.
-  private static let packedIdentifier = DatabaseFunction(
-    "packed_id", argumentCount: 1, pure: true
-  ) { values in
-    String.fromDatabaseValue(values[0]).map { Data(PackedIdentifier.bytes(of: $0)) }
-  }
-
-  /// `packed_app_transaction_id(text)`: the same of an id of an app transaction. One without an id of
-  /// Apple's has the digest of its payload there, of which the first half stays.
-  private static let packedAppTransactionID = DatabaseFunction(
-    "packed_app_transaction_id", argumentCount: 1, pure: true
-  ) { values in
-    String.fromDatabaseValue(values[0]).map { Data(PackedIdentifier.bytes(of: shortened($0))) }
-  }
-
-  private static func shortened(_ id: String) -> String {
-    let digits = id.utf8.dropFirst("sha256:".utf8.count)
-    guard id.hasPrefix("sha256:"), digits.count == 64,
-      digits.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
-    else { return id }
-    return String(id.dropLast(32))
   }
 
   /// Compiles all statements: a damaged name in the schema is no damage to the checks of SQLite.
@@ -97,29 +73,44 @@ enum Schema {
     }
   }
 
-  static let foreign = StoreError(.corrupt, "the file is a database of another program")
+  // MARK: What is found
 
-  /// - Throws: ``StoreError/Code/corrupt`` when the tables are of another program; errors of
-  ///   SQLite.
+  static let foreign = StoreError(.corrupt, "the file is a database of another program")
+  static let unreleased = StoreError(
+    .corrupt,
+    "the file was made by a build before release 0.1.0, which no release reads: use a new file")
+
+  /// - Throws: ``StoreError/Code/corrupt`` when the tables are of another program, or of a build that
+  ///   was not released; errors of SQLite.
   static func checkOwner(_ database: Database) throws {
     let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-    if application == applicationID { return }
-    if try application != 0 || tableCount(database) > 0 { throw foreign }
+    if try application == 0 && tableCount(database) == 0 { return }
+    try check(application: application)
+  }
+
+  /// - Throws: as ``checkOwner(_:)``.
+  static func check(application: Int32) throws(StoreError) {
+    if application == unreleasedApplicationID { throw unreleased }
+    guard application == applicationID else { throw foreign }
   }
 
   private static func tableCount(_ database: Database) throws -> Int {
     try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_schema") ?? 0
   }
 
-  static func checkSupported(version: Int) throws(StoreError) {
-    if version > currentVersion {
+  /// The version of a database; 0 without tables.
+  static func foundVersion(_ database: Database) throws -> Int {
+    try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+  }
+
+  /// - Throws: ``StoreError/Code/newerSchema``; ``StoreError/Code/corrupt`` for a version that no
+  ///   program writes.
+  func checkSupported(_ found: Int) throws(StoreError) {
+    if found > version {
       throw StoreError(
         .newerSchema,
-        "the database has schema version \(version); this program knows versions up to "
-          + "\(currentVersion)")
+        "the database has schema version \(found); this program knows versions up to \(version)")
     }
-    if version < 0 {
-      throw StoreError(.corrupt, "the database has the schema version \(version)")
-    }
+    if found < 0 { throw StoreError(.corrupt, "the database has the schema version \(found)") }
   }
 }

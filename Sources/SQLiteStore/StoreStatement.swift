@@ -155,66 +155,6 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE chains.account = ?
     """
   case chainRowsOfAccount = "SELECT id FROM chains WHERE account = ?"
-  case versionsPosition = "SELECT versions_added_through FROM feed WHERE id = 1"
-  case setVersionsPosition = "UPDATE feed SET versions_added_through = ? WHERE id = 1"
-  case notificationsForVersions = """
-    SELECT notifications.id, notifications.payload, notifications.digest, headers.bytes
-    FROM notifications CROSS JOIN headers ON headers.id = notifications.header_id
-    WHERE notifications.id > ?
-    ORDER BY notifications.id LIMIT ?
-    """
-
-  // MARK: Compressed payloads
-
-  case dictionariesAfter = """
-    SELECT number, bytes, digest FROM payload_dictionaries WHERE number > ? ORDER BY number
-    """
-  case dictionaryList = """
-    SELECT number, length(bytes), created_at, samples FROM payload_dictionaries
-    WHERE number > 0 ORDER BY number
-    """
-  case insertDictionary = """
-    INSERT INTO payload_dictionaries (number, bytes, digest, created_at, samples)
-    VALUES (?, ?, ?, ?, ?)
-    """
-  case payloadConversion = """
-    SELECT dictionary, position, row_count, bytes_before, bytes_after, damaged_rows, ended_at
-    FROM payload_conversions WHERE payload_table = ?
-    """
-  case advancePayloadConversion = """
-    UPDATE payload_conversions SET
-      dictionary = ?, position = ?, row_count = row_count + ?, bytes_before = bytes_before + ?,
-      bytes_after = bytes_after + ?, damaged_rows = damaged_rows + ?, ended_at = ?
-    WHERE payload_table = ?
-    """
-  case restartPayloadConversion = """
-    UPDATE payload_conversions SET
-      dictionary = ?, position = 0, row_count = 0, bytes_before = 0, bytes_after = 0,
-      damaged_rows = 0, ended_at = NULL
-    WHERE payload_table = ?
-    """
-  case factPayloads = """
-    SELECT id, payload, digest, identifier, app_transaction_id, app_account_token, previous_chain,
-      signed_date
-    FROM facts WHERE id > ? ORDER BY id LIMIT ?
-    """
-  case versionPayloads = """
-    SELECT id, payload, statement, authority FROM versions WHERE id > ? ORDER BY id LIMIT ?
-    """
-  /// With the headers that the JWS inside share.
-  case notificationPayloads = """
-    SELECT notifications.id, notifications.payload, notifications.digest, headers.bytes
-    FROM notifications LEFT JOIN headers ON headers.id = notifications.header_id
-    WHERE notifications.id > ?
-    ORDER BY notifications.id LIMIT ?
-    """
-  case documentPayloads = """
-    SELECT id, bytes, digest FROM documents WHERE id > ? ORDER BY id LIMIT ?
-    """
-  case setFactPayload = "UPDATE facts SET payload = ? WHERE id = ?"
-  case setVersionPayload = "UPDATE versions SET payload = ? WHERE id = ?"
-  case setNotificationPayload = "UPDATE notifications SET payload = ? WHERE id = ?"
-  case setDocumentPayload = "UPDATE documents SET bytes = ? WHERE id = ?"
 
   // MARK: Chains and hints
 
@@ -253,7 +193,7 @@ package enum StoreStatement: String, CaseIterable, Sendable {
     WHERE chains.scope_id = ? AND chains.original_transaction_id = ? AND facts.authority > 0
     ORDER BY facts.signed_date DESC, facts.digest DESC
     """
-  // Indexes have parts of a token and of an app transaction id (version 15). The whole is compared too.
+  // Indexes have parts of a token and of an app transaction id. The whole is compared too.
   // With its plus, SQLite does not take the part for a constant, and uses the index.
   case accountOfChainByToken = """
     SELECT MIN(chains.original_transaction_id), chains.account

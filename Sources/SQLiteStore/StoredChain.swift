@@ -54,7 +54,7 @@ extension Row {
       TokenRow(
         account: identifier(1), state: state, author: self[3],
         onBehalfOf: self[6], note: self[4],
-        since: (self[5] as Int64?).map { Milliseconds($0) }))
+        since: Milliseconds(self[5])))
   }
 }
 

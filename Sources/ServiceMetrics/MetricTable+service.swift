@@ -389,10 +389,6 @@ extension MetricTable {
     .counter(
       "entitle_changes_trimmed", "Entries of the feed that were deleted because of their age.",
       "changes.trimmed"),
-    .counter(
-      "entitle_payloads_converted",
-      "Stored payloads that this process looked at to bring them into the present form.",
-      "payloads.converted"),
   ]
 
   static let audit: [MetricDefinition] = [

@@ -130,7 +130,7 @@ struct Server {
           .init(
             service: ChangeFeedService(
               follower: components.follower, trimmer: components.trimmer,
-              sealer: components.sealer, converter: components.converter)),
+              sealer: components.sealer)),
           .init(service: RecoveryService(recovery: components.recovery)),
           .init(
             service: RPCService(
@@ -295,7 +295,6 @@ private struct ServerComponents {
   let follower: ChangeFollower
   let trimmer: ChangeTrimmer
   let sealer: AuditSealer
-  let converter: PayloadConverter
   /// Nil without access control.
   let credentials: CredentialsReloader?
   /// Nil without a settings file: no key can come.
@@ -347,7 +346,6 @@ private struct ServerComponents {
     sealer = AuditSealer(
       store: store, keepingDays: isVirtual ? nil : settings.auditRetentionDays, clock: clock,
       logger: logger)
-    converter = PayloadConverter(store: store, logger: logger)
     let submissions = SubmissionService(
       store: store, catalog: catalog, pool: pool, clock: clock, counters: counters,
       logger: logger, customersChanged: { reader.customersChanged($0) })
@@ -397,7 +395,6 @@ private struct ServerComponents {
       { pool.statistics.values }, { evaluations.values }, { catalog.values },
       { (status?.checker.statistics ?? StatusStatistics()).values }, opened.statistics,
       { [follower] in follower.statistics.values }, { [trimmer] in trimmer.values },
-      { [converter] in converter.values },
       { watch.values }, { [sealer] in sealer.values }, { credentials?.values ?? [] },
       { [health] in health.values }, { TraceComponents.values(tracer?.buffer) },
       { recovery?.values ?? [] }, { operations?.values ?? [] }, { fetcher?.values ?? [] },

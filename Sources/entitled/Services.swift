@@ -94,13 +94,12 @@ struct RecoveryService: Service {
   }
 }
 
-/// The change feed, the audit trail and the stored payloads: follows the writes of other nodes, deletes
-/// expired changes, seals, and converts.
+/// The change feed and the audit trail: follows the writes of other nodes, deletes expired changes, and
+/// seals.
 struct ChangeFeedService: Service {
   let follower: ChangeFollower
   let trimmer: ChangeTrimmer
   let sealer: AuditSealer
-  let converter: PayloadConverter
 
   func run() async throws {
     await cancelWhenGracefulShutdown {
@@ -108,7 +107,6 @@ struct ChangeFeedService: Service {
         group.addTask { await follower.run() }
         group.addTask { await trimmer.run() }
         group.addTask { await sealer.run() }
-        group.addTask { await converter.run() }
       }
     }
     // All calls are answered by now, and the store is still open.

@@ -53,16 +53,11 @@ def verify(entries, seals):
         place = f"entry {position} of chain {chain}"
         end, end_hash = heads.get(chain, (0, ""))
         check(position == end + 1 and entry.get("previousHash", "") == end_hash, place)
-        # Entries from before there was access control lack three texts.
-        identity = [entry.get(name, "") for name in ["onBehalfOf", "proof", "tokenId"]]
-        is_first_format = not any(identity)
-        names = ["app", "appEnvironment", "account", "formerAccount", "author"]
-        kind = "entitle-audit-entry-1" if is_first_format else "entitle-audit-entry-2"
-        fields = [kind, end_hash, chain, position, entry["node"]]
+        names = ["app", "appEnvironment", "account", "formerAccount", "author", "onBehalfOf", "proof"]
+        names += ["tokenId", "reason", "subject"]
+        fields = ["entitle-audit-entry-1", end_hash, chain, position, entry["node"]]
         fields += [entry.get("atMs", "0"), entry["peer"], entry["method"]]
-        fields += [entry.get(name, "") for name in names]
-        fields += [] if is_first_format else identity
-        fields += [entry.get("reason", ""), entry.get("subject", ""), entry["outcome"]]
+        fields += [entry.get(name, "") for name in names] + [entry["outcome"]]
         check(entry["hash"] == digest(fields), place)
         check(claims.get(chain, {}).get(position, entry["hash"]) == entry["hash"], place)
         heads[chain] = (position, entry["hash"])

@@ -224,12 +224,12 @@ struct AuditVerificationTests {
       subject: "5d0c9f2a-7b1e-4e63-9a44-000000000001", outcome: "changed", previous: "")
     #expect(
       try entry.computedHash()
-        == "22f7fcc93c5aaa23e24d9bc05bd56eb53fb9057501c114754f031d836dba5206")
+        == "603783849ea8e62db3f8032614976d079e3334f0f801ef893c08c494e79b5acf")
     var proven = entry
     (proven.onBehalfOf, proven.proof, proven.tokenID) = ("ada", "token", "k3Jd8sQz")
     #expect(
       try proven.computedHash()
-        == "aa1f30537b331e22d3d9fc6515782fe336cb65a7a1834021de37e519385b0659")
+        == "1a87a2c237c5a8ab1c26e9fdf1486e840ee4ca2f0bd4494a542312d5289caab7")
     let seal = AuditSeal(
       number: 1, at: 1_763_900_060_000, node: "node-1",
       chains: [
@@ -238,7 +238,7 @@ struct AuditVerificationTests {
       ], previous: "")
     #expect(
       try seal.computedHash()
-        == "4ce342487ee9ff0bdae34065ad50dca932ef46503d40c2d9b073e2b46ea564bf")
+        == "37945e570a70ce48977a520bc3af719a0a09d61801a80958dd8973fec1801851")
   }
 
   @Test("A deletion in the transaction of other calls separates the pseudonyms before and after it")

@@ -107,11 +107,11 @@ struct PayloadFormTests {
     try expectSame(whole, header: [])
   }
 
-  @Test("Payloads as they were stored formerly are read")
-  func formerForm() throws {
-    for payload in [Array("{\"a\":1}".utf8), [0x30, 0x82, 1, 2], [8], []] {
-      #expect(!PayloadCompressor.isCompressed(payload))
-      #expect(try compressor.payload(of: payload, header: Self.header) == payload)
+  @Test("What is not smaller when it is compressed is stored as it is, after the byte 0")
+  func plainForm() throws {
+    for payload in [Array("{\"a\":1}".utf8), [0x30, 0x82, 1, 2], [0], [1], [8], []] {
+      #expect(compressor.stored(payload, header: Self.header, texts: Self.texts) == [0] + payload)
+      #expect(try compressor.payload(of: [0] + payload) == payload)
     }
   }
 
@@ -208,7 +208,7 @@ struct PayloadFormTests {
     ]
     for payload in payloads {
       let stored = compressor.stored(payload, header: Self.header, texts: Self.texts)
-      for length in 1..<stored.count {
+      for length in 0..<stored.count {
         let cut = Array(stored.prefix(length))
         #expect(
           (try? compressor.payload(of: cut, header: Self.header, texts: Self.texts)) != payload)
@@ -221,7 +221,7 @@ struct PayloadFormTests {
       }
     }
     for _ in 0..<3_000 {
-      let bytes = [UInt8.random(in: 1...7, using: &random)] + random.bytes(upTo: 60)
+      let bytes = [UInt8.random(in: 0...7, using: &random)] + random.bytes(upTo: 60)
       _ = try? compressor.payload(of: bytes, header: Self.header, texts: Self.texts)
     }
   }
@@ -244,61 +244,39 @@ struct PayloadFormTests {
     }
   }
 
-  // MARK: Dictionaries
-
-  @Test("The shipped dictionary never changes: databases refer to it")
-  func shipped() {
-    let dictionary = PayloadDictionary.shipped
-    #expect(dictionary.number == 1)
-    #expect(
-      dictionary.digest.map { byte in
-        let text = String(byte, radix: 16)
-        return text.count == 1 ? "0" + text : text
-      }.joined() == "2e5c2e9b8306a7e0881e9182c91e1e827244fa052891f8ad1e41ce5a0c3b2654")
-  }
-
-  @Test("The same samples give the same dictionary, which makes them smaller")
-  func training() throws {
-    let samples = (0..<3).flatMap { round in
-      Self.simulated.enumerated().map { $0.element + Array(" \(round) \($0.offset)".utf8) }
-    }
-    let first = try DictionaryTraining.dictionary(from: samples)
-    #expect(try DictionaryTraining.dictionary(from: samples) == first)
-    #expect(first.count <= DictionaryTraining.byteCount)
-    let own = try PayloadDictionary(number: 2, bytes: first)
-    compressor.add([own])
-    #expect(compressor.currentDictionary == 2)
-    let payload = Self.simulated[3]
-    let stored = compressor.stored(payload)
-    #expect(Array(stored.prefix(2)) == [1, 2])
-    #expect(try compressor.payload(of: stored) == payload)
-    // Both dictionaries can be written with and are read.
-    let former = compressor.stored(payload, with: .shipped)
-    #expect(Array(former.prefix(2)) == [1, 1])
-    #expect(try compressor.payload(of: former) == payload)
-    #expect(throws: PayloadCompressionError.unknownDictionary(2)) {
-      try PayloadCompressor().payload(of: stored)
-    }
-    compressor.replaceDictionaries(with: [])
-    #expect(compressor.currentDictionary == 1)
-    #expect(throws: PayloadCompressionError.unknownDictionary(2)) {
-      try compressor.payload(of: stored)
-    }
-  }
-
-  @Test("Too few samples, and bytes that are no dictionary, are refused")
-  func unusable() {
-    #expect(throws: PayloadCompressionError.tooFewSamples) {
-      try DictionaryTraining.dictionary(
-        from: Array(Self.simulated.prefix(DictionaryTraining.minimumSamples - 1).prefix(20)))
-    }
-    for bytes: [UInt8] in [[], [1, 2, 3], Array("no dictionary at all".utf8)] {
-      #expect(throws: PayloadCompressionError.unusableDictionary) {
-        try PayloadDictionary(number: 2, bytes: bytes)
+  @Test("Bytes of no known form, and none at all, are refused")
+  func unknownForm() {
+    for form in UInt8(4)...255 {
+      #expect(throws: PayloadCompressionError.damaged) {
+        try compressor.payload(of: [form, 1, 2], header: Self.header, texts: Self.texts)
       }
     }
-    #expect(throws: PayloadCompressionError.unusableDictionary) {
-      try PayloadDictionary(number: 0, bytes: PayloadDictionary.shipped.bytes)
+    #expect(throws: PayloadCompressionError.damaged) { try compressor.payload(of: []) }
+  }
+
+  // MARK: The dictionary
+
+  @Test("The shipped dictionary never changes: databases refer to it")
+  func shipped() throws {
+    #expect(PayloadDictionary.shipped.number == 1)
+    #expect(
+      try SHA256.digest(of: PackageResources.shipped_dictionary).hexadecimal
+        == "f1c23afdfc9234d65d29056c53abe5ce633b4175e9c4a15782fa71ee2f34a700")
+  }
+
+  @Test("A payload names its dictionary, and one of another dictionary is refused")
+  func unknownDictionary() throws {
+    let notification = Self.notification(Array(Self.simulated.prefix(1)))
+    for payload in [Self.simulated[0], Self.holder, notification] {
+      var stored = compressor.stored(payload, header: Self.header, texts: Self.texts)
+      // Its place in a notification is after the lengths of the one JWS inside: of the text before it,
+      // which has less than 128 bytes, of its payload and of its signature.
+      let place = stored[0] == 2 ? 1 + 1 + 2 + 1 + 1 : 1
+      #expect(stored[place] == 1)
+      stored[place] = 7
+      #expect(throws: PayloadCompressionError.unknownDictionary(7)) {
+        try compressor.payload(of: stored, header: Self.header, texts: Self.texts)
+      }
     }
   }
 }

@@ -17,9 +17,7 @@ struct PostgresStoreConformanceTests {
   func conforms(to conformanceCase: ConformanceCase) async throws {
     try await TestDatabases.withDatabase { connection in
       try await conformanceCase.run(
-        on: StoreHarness(
-          storesRaw: { try await RawPayloads.restore(in: connection) },
-          open: { try await TestDatabases.openPatient(connection) }))
+        on: StoreHarness { try await TestDatabases.openPatient(connection) })
     }
   }
 }

@@ -1,3 +1,4 @@
+import EntitlementDomain
 import EntitlementStore
 import Synchronization
 import TestSupport
@@ -35,16 +36,7 @@ struct SchemaTests {
       steps.add($0)
     }
     #expect(status == before)
-    #expect(
-      steps.all == [
-        .wouldApply(number: 1, name: "schema"), .wouldApply(number: 2, name: "versions"),
-        .wouldApply(number: 3, name: "durability"), .wouldApply(number: 4, name: "ownership"),
-        .wouldApply(number: 5, name: "audit"), .wouldApply(number: 6, name: "chains"),
-        .wouldApply(number: 7, name: "callers"), .wouldApply(number: 8, name: "arrivals"),
-        .wouldApply(number: 9, name: "jobs"), .wouldApply(number: 10, name: "consumption"),
-        .wouldApply(number: 11, name: "imports"), .wouldApply(number: 12, name: "payloads"),
-        .wouldApply(number: 13, name: "lean"),
-      ])
+    #expect(steps.all == [.wouldApply(number: 1, name: "schema")])
     #expect(
       try cluster.execute(
         "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'",
@@ -60,21 +52,7 @@ struct SchemaTests {
     #expect(status.found == status.expected)
     #expect(status.migrations.allSatisfy { $0.appliedAt != nil })
     #expect(
-      steps.all == [
-        .applying(number: 1, name: "schema"), .applied(number: 1, name: "schema"),
-        .applying(number: 2, name: "versions"), .applied(number: 2, name: "versions"),
-        .applying(number: 3, name: "durability"), .applied(number: 3, name: "durability"),
-        .applying(number: 4, name: "ownership"), .applied(number: 4, name: "ownership"),
-        .applying(number: 5, name: "audit"), .applied(number: 5, name: "audit"),
-        .applying(number: 6, name: "chains"), .applied(number: 6, name: "chains"),
-        .applying(number: 7, name: "callers"), .applied(number: 7, name: "callers"),
-        .applying(number: 8, name: "arrivals"), .applied(number: 8, name: "arrivals"),
-        .applying(number: 9, name: "jobs"), .applied(number: 9, name: "jobs"),
-        .applying(number: 10, name: "consumption"), .applied(number: 10, name: "consumption"),
-        .applying(number: 11, name: "imports"), .applied(number: 11, name: "imports"),
-        .applying(number: 12, name: "payloads"), .applied(number: 12, name: "payloads"),
-        .applying(number: 13, name: "lean"), .applied(number: 13, name: "lean"),
-      ])
+      steps.all == [.applying(number: 1, name: "schema"), .applied(number: 1, name: "schema")])
     #expect(try await PostgresSchema.status(connection: connection) == status)
     let again = Steps()
     #expect(
@@ -181,66 +159,99 @@ struct SchemaTests {
     #expect(status.found == status.expected)
   }
 
-  /// Takes a database back to schema version 8.
-  private static let undoJobs = """
-    \(LeanMigrationTests.undo)
-    DROP TABLE payload_conversions;
-    DROP TABLE payload_dictionaries;
-    DROP TABLE import_rows;
-    DROP TABLE imports;
-    DROP TABLE consumption_requests;
-    DROP TABLE consumption_consents;
-    DROP TABLE app_store_jobs;
-    DELETE FROM schema_migrations WHERE number >= 9;
-    """
-
-  @Test("Migration 8 uses the parts of its index that were built before without a lock")
-  func indexBuiltBefore() async throws {
+  @Test("A database of a build before the first release is refused, with what to do")
+  func unreleased() async throws {
     _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
     try cluster.execute(
       """
-      \(Self.undoJobs)
-      DROP INDEX notifications_by_arrival;
-      DELETE FROM schema_migrations WHERE number = 8
+      UPDATE schema_migrations SET sha256 = 'other';
+      INSERT INTO schema_migrations (number, name, sha256) VALUES (13, 'lean', '')
       """, database: database)
-    // As deploy/docs/operations.md says.
-    for part in 0..<8 {
-      try cluster.execute(
-        """
-        CREATE INDEX CONCURRENTLY notifications_arrival_\(part)
-          ON notifications_\(part) (received_at, uuid)
-        """, database: database)
+    let refusal = await #expect(throws: StoreError.self) {
+      try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
     }
-    let status = try await PostgresSchema.migrate(
-      connection: connection, dryRun: false, report: { _ in })
-    #expect(status.found == status.expected)
-    let parts = try cluster.execute(
-      """
-      SELECT string_agg(inhrelid::regclass::text, ' ' ORDER BY inhrelid::regclass::text)
-      FROM pg_inherits WHERE inhparent = 'notifications_by_arrival'::regclass
-      """, database: database)
-    #expect(parts == (0..<8).map { "notifications_arrival_\($0)" }.joined(separator: " "))
+    let failure = await #expect(throws: StoreError.self) {
+      _ = try await TestDatabases.open(connection)
+    }
+    for error in [refusal, failure] {
+      #expect(error?.code == .corrupt)
+      #expect(error?.message.contains("before release 0.1.0") == true)
+      #expect(error?.message.contains("use a new database") == true)
+    }
   }
 
-  @Test("Migration 8 refuses a part of its index whose build was interrupted")
-  func indexNotBuilt() async throws {
-    _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
-    try cluster.execute(
-      """
-      \(Self.undoJobs)
-      DROP INDEX notifications_by_arrival;
-      DELETE FROM schema_migrations WHERE number = 8;
-      CREATE INDEX part ON notifications_3 (received_at, uuid);
-      UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'part'::regclass
-      """, database: database)
-    await #expect(throws: StoreError.self) {
-      _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
+  // MARK: A second version
+
+  /// The migrations of a made-up program, whose second one refuses writers of version 1.
+  private static func files(_ second: String) -> [MigrationFile] {
+    MigrationFile.all + [MigrationFile(number: 2, name: "made_up", sql: Array(second.utf8))]
+  }
+
+  private static let second = files(
+    """
+    ALTER TABLE commit_tokens DROP CONSTRAINT commit_tokens_writer_schema_check;
+    ALTER TABLE commit_tokens ADD CONSTRAINT commit_tokens_writer_schema_check
+      CHECK (writer_schema >= 2) NOT VALID;
+    ALTER TABLE accounts ADD COLUMN made_up integer NOT NULL DEFAULT 7;
+    """)
+
+  private func migrate(
+    _ files: [MigrationFile], dryRun: Bool = false, _ steps: Steps = Steps()
+  ) async throws -> SchemaStatus {
+    try await PostgresSchema.migrate(
+      connection: connection, dryRun: dryRun, waitingAtMost: .seconds(60), files: files,
+      report: { steps.add($0) })
+  }
+
+  @Test(
+    "A second version is applied to a database with data; former programs read and cannot write")
+  func secondVersion() async throws {
+    _ = try await migrate(MigrationFile.all)
+    let store = try await TestDatabases.open(connection)
+    let signed = try StoreSample.transaction("1", "1")
+    _ = try await store.commit(Submission(facts: [signed], accountID: "alice", receivedAt: 5))
+
+    let steps = Steps()
+    let dry = try await migrate(Self.second, dryRun: true, steps)
+    #expect(dry.found == 1 && dry.expected == 2)
+    #expect(steps.all == [.wouldApply(number: 2, name: "made_up")])
+    let applying = Steps()
+    let status = try await migrate(Self.second, applying)
+    #expect(status.found == 2 && status.expected == 2)
+    #expect(status.migrations.map(\.name) == ["schema", "made_up"])
+    #expect(
+      applying.all == [.applying(number: 2, name: "made_up"), .applied(number: 2, name: "made_up")])
+    #expect(
+      try cluster.execute("SELECT made_up FROM accounts", database: database) == "7")
+
+    // A server of the former program that still runs.
+    let known = try await store.customer(.account("alice"), in: StoreSample.scope)
+    #expect(known.record.facts == [signed.fact])
+    let failure = await #expect(throws: StoreError.self) {
+      _ = try await store.commit(
+        Submission(
+          facts: [try StoreSample.transaction("2", "2")], accountID: "alice", receivedAt: 6))
     }
-    #expect(try await PostgresSchema.status(connection: connection).found == 7)
-    try cluster.execute("DROP INDEX part", database: database)
-    let status = try await PostgresSchema.migrate(
-      connection: connection, dryRun: false, report: { _ in })
-    #expect(status.found == status.expected)
+    #expect(failure?.code == .internalFault)
+    await store.close()
+    let refusal = await #expect(throws: StoreError.self) {
+      _ = try await TestDatabases.open(connection)
+    }
+    #expect(refusal?.code == .newerSchema)
+  }
+
+  @Test("A second version that fails leaves the first as it was")
+  func failedSecondVersion() async throws {
+    _ = try await migrate(MigrationFile.all)
+    let broken = Self.files(
+      "ALTER TABLE accounts ADD COLUMN made_up integer; CREATE TABLE facts ();")
+    let failure = await #expect(throws: StoreError.self) { _ = try await migrate(broken) }
+    #expect(failure?.message.contains("SQLSTATE 42P07") == true)
+    #expect(try await PostgresSchema.status(connection: connection).found == 1)
+    #expect(
+      try cluster.execute(
+        "SELECT count(*) FROM pg_attribute WHERE attname = 'made_up'", database: database) == "0")
+    try await TestDatabases.open(connection).close()
   }
 
   @Test("A database that does not flush with every commit is refused")

@@ -8,11 +8,10 @@ import Testing
 struct StatementPlanTests {
   private static let statements: [PostgresStatement] =
     LockStatements.all + LoadStatements.all + WriteStatements.all + ReadStatements.all
-    + VersionStatements.all
     + FeedStatements.all
     + AuditStatements.all
     + JobStatements.all + ConsumptionStatements.all
-    + ImportStatements.all + PayloadStatements.all
+    + ImportStatements.all
     + [HeaderCache.insert, HeaderCache.find, WriteTransaction.checkIDs]
     + [CustomerStatement.accounts]
     + [ScopeCache.all, ScopeCache.insert, BatchWriter.claimToken, SequenceOffset.raise]
@@ -77,10 +76,7 @@ struct StatementPlanTests {
   /// Tables of which a plan scans all rows or a whole index.
   private static func tablesReadWhole(_ plan: [String]) -> [String] {
     // Tables with one row or a few, and the small catalog table.
-    let small: Set<String> = [
-      "meta", "scopes", "pg_database", "imports", "payload_conversions",
-      "payload_dictionaries",
-    ]
+    let small: Set<String> = ["meta", "scopes", "pg_database", "imports"]
     var whole: [String] = []
     // The table of the last index scan, until a line with its condition follows.
     var unbounded: String?
@@ -177,8 +173,8 @@ struct StatementPlanTests {
       SELECT scope, target, kind, authority, header, identifier, decode(md5(target::text || v), 'hex'),
         '', '{}'
       FROM facts, generate_series(1, 2) v;
-    INSERT INTO tokens (scope, token, account)
-      SELECT 1, convert_to('token-' || i, 'UTF8'), 'account-' || i FROM generate_series(1, 10000) i;
+    INSERT INTO tokens (scope, token, account, since)
+      SELECT 1, convert_to('token-' || i, 'UTF8'), 'account-' || i, 0 FROM generate_series(1, 10000) i;
     INSERT INTO grants
       SELECT 1, 'account-' || i, 0, 'grant-' || i, 'pro', 0, NULL, '', '', NULL, NULL, NULL
       FROM generate_series(1, 10000) i;
@@ -190,14 +186,14 @@ struct StatementPlanTests {
     INSERT INTO refused_claims (scope, target, claimer, at)
       SELECT scope, target, 'account-' || row_number() OVER (), row_number() OVER () FROM links;
     INSERT INTO notifications (
-      uuid, scope, header, received_at, type, chain_scope, chain, digest, signature, payload)
-      SELECT 'uuid-' || i, 1, 1, i, 'TEST', 1, 'c' || i, '', '', '{}'
+      uuid, scope, header, received_at, type, chain, digest, signature, payload)
+      SELECT 'uuid-' || i, 1, 1, i, 'TEST', convert_to('c' || i, 'UTF8'), '', '', '{}'
       FROM generate_series(1, 10000) i;
     INSERT INTO changes
       SELECT i::bigint << 16, i, 1, 1, 'account-' || i, NULL, NULL FROM generate_series(1, 9000) i;
     INSERT INTO audit_entries
       SELECT 'chain-' || i, p, 'node', i * p, '', 'AddGrant', '', '', '', '', '', '', '', '', '',
-        md5(i::text)
+        md5(i::text), '', '', ''
       FROM generate_series(1, 3000) i, generate_series(1, 5) p;
     INSERT INTO audit_heads SELECT 'chain-' || i, 5, md5(i::text), 5 FROM generate_series(1, 3000) i;
     INSERT INTO audit_seals SELECT i, i, 'node', '', '' FROM generate_series(1, 9000) i;

@@ -55,15 +55,11 @@ enum TestDatabases {
         PERFORM set_config('entitle.audit_removal', 'on', true);
         FOR name IN SELECT relname FROM pg_class
           WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
-            AND NOT relispartition AND relname NOT IN (
-              'meta', 'schema_migrations', 'payload_conversions')
+            AND NOT relispartition AND relname NOT IN ('meta', 'schema_migrations')
         LOOP
           EXECUTE format('DELETE FROM %I', name);
         END LOOP;
-        UPDATE meta SET sequence_offset = 0, trimmed_through = 0, versions_added_through = NULL;
-        UPDATE payload_conversions SET dictionary = 1, position = NULL, looked_at = 0,
-          bytes_before = 0, bytes_after = 0, damaged = 0, skipped = 0, pass = 1,
-          next_step_at = 0, ended_at = 0;
+        UPDATE meta SET sequence_offset = 0, trimmed_through = 0;
       END
       $$
       """, database: EphemeralPostgres.databaseName(of: connection))
@@ -76,8 +72,6 @@ enum TestDatabases {
     var limits = PostgresStoreLimits()
     limits.readingConnections = 2
     limits.writingConnections = 2
-    // Steps follow one another.
-    limits.conversionPauseFactor = 0
     change(&limits)
     return try await PostgresStore.open(
       PostgresStoreConfiguration(connection: connection, replicas: replicas, limits: limits),

@@ -1,12 +1,13 @@
 import EntitlementDomain
 import EntitlementStore
+import FoundationEssentials
 import GRDB
 import TestSupport
 import Testing
 
 @testable import SQLiteStore
 
-@Suite("A database of an older version")
+@Suite("Versions of the schema of a database file")
 struct MigrationTests {
   private let folder: TemporaryFolder
   private let path: String
@@ -23,163 +24,135 @@ struct MigrationTests {
 
   @Test("No step is edited once it was released: a database may have taken it as it was")
   func stepsStay() {
-    // A new migration adds its fingerprint here. The existing ones never change.
-    #expect(
-      Schema.steps.map { fingerprint($0) } == [
-        0x64b0_bc08_821b_0af6, 0x63cb_c103_5b17_e112, 0x3998_7ef4_cb5b_3ee5,
-        0x8185_c415_efba_698a, 0x4532_8ce8_e4df_35ba, 0x9dcc_a1e1_539b_1a26,
-        0xc6e6_17a6_6b0c_35ae, 0xb593_2a29_b016_dbb2, 0x5a62_45bc_0aca_93e8,
-        0x3767_cb2a_c861_107e, 0x63ee_c394_163f_de54,
-        0xb104_79e5_460e_a56a,
-        0x1348_25de_ca81_ea5c,
-        0xfaa6_5765_9d8c_7ba1,
-        0xe8c0_fa50_d9bc_a87e,
-      ])
+    // A new step adds its fingerprint here. Those of released ones never change.
+    #expect(Schema.current.steps.map { fingerprint($0) } == [0x9ea7c17affcdd9d4])
   }
 
-  @Test("What version 1 stored is all there after the migration")
-  func versionOne() async throws {
-    try VersionOneFile.make(at: path)
+  // MARK: A second version
+
+  /// The schema of a made-up program.
+  private static func schema(_ second: String) -> Schema {
+    Schema(steps: Schema.current.steps + [second])
+  }
+
+  /// Makes a table anew to which others refer, as SQLite needs it for most changes of a table.
+  private static let second = schema(
+    """
+    CREATE TEMP TABLE kept AS SELECT * FROM scopes;
+    DROP TABLE scopes;
+    CREATE TABLE scopes (
+      id INTEGER PRIMARY KEY,
+      environment TEXT NOT NULL,
+      bundle_id TEXT NOT NULL,
+      made_up INTEGER NOT NULL DEFAULT 7,
+      UNIQUE (environment, bundle_id)
+    ) STRICT;
+    INSERT INTO scopes (id, environment, bundle_id) SELECT id, environment, bundle_id FROM kept;
+    DROP TABLE kept;
+    """)
+
+  private func fill(_ facts: Int = 3) async throws {
     let store = try SQLiteStore.open(at: path)
-    let alice = try await store.customer(.account("alice"), in: testScope)
-    #expect(
-      alice.record
-        == CustomerRecord(
-          scope: testScope, accountID: "alice", revision: 3, changedAt: 30,
-          facts: [VersionOneFile.facts[0].fact]))
-    let unclaimed = try await store.customer(.originalTransaction("2"), in: testScope)
-    #expect(unclaimed.subject == .unlinkedChain(testScope, "2"))
-    #expect(unclaimed.record.facts == [VersionOneFile.facts[1].fact])
-    // Everything came as a JWS then.
-    for fact in VersionOneFile.facts {
-      #expect(try await store.signedFact(fact.fact.key, in: testScope) == fact)
-    }
-    #expect(
-      try await store.customer(
-        .appAccountToken("7e3fb204-2c8a-4d5f-9b1e-000000000001"), in: testScope) == alice)
-    #expect(try await store.customer(.appTransaction("900"), in: testScope) == alice)
-    #expect(
-      try await store.linkHistory(of: .chain("1"), in: testScope)
-        == [LinkEvent(from: nil, to: "alice", reason: .named, at: 10)])
-    #expect(try await store.notification(NotificationUUID(VersionOneFile.notification)) != nil)
-    #expect(try await store.grants(of: "alice", in: testScope) == [])
+    for number in 1...facts { try await store.submit(testFact(number)) }
     await store.close()
+  }
+
+  private func migrate(_ schema: Schema, maximumPages: Int? = nil) throws {
+    let queue = try DatabaseQueue(path: path)
+    defer { try? queue.close() }
+    try queue.inDatabase { database in
+      if let maximumPages {
+        try database.execute(sql: "PRAGMA max_page_count = \(maximumPages)")
+      }
+      let result = Result { try schema.migrate(database, creates: false) }
+      // References are checked again, whatever came of it.
+      #expect(try Bool.fetchOne(database, sql: "PRAGMA foreign_keys") == true)
+      try result.get()
+    }
+  }
+
+  private func number(_ query: String) throws -> Int? {
+    let queue = try DatabaseQueue(path: path)
+    defer { try? queue.close() }
+    return try queue.read { try Int.fetchOne($0, sql: query) }
+  }
+
+  /// All rows of all tables, as text.
+  private func contents() throws -> [String] {
+    let queue = try DatabaseQueue(path: path)
+    defer { try? queue.close() }
+    return try queue.read { database in
+      let tables = try String.fetchAll(
+        database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+      return try tables.flatMap { table in
+        try Row.fetchAll(database, sql: "SELECT * FROM \"\(table)\" ORDER BY 1, 2")
+          .map { "\(table) \($0)" }
+      }
+    }
+  }
+
+  @Test("A second version is applied to a file with data, which a former program then refuses")
+  func secondVersion() async throws {
+    try await fill()
+    try migrate(Self.second)
+    #expect(try number("PRAGMA user_version") == 2)
+    #expect(try number("SELECT made_up FROM scopes") == 7)
+    #expect(try number("SELECT COUNT(*) FROM facts") == 3)
+    #expect(try number("SELECT COUNT(*) FROM pragma_foreign_key_check") == 0)
+    let error = #expect(throws: StoreError.self) { try SQLiteStore.open(at: path) }
+    #expect(error?.code == .newerSchema)
+    // Applied once: nothing is done again.
+    let before = try contents()
+    try migrate(Self.second)
+    #expect(try contents() == before)
   }
 
   @Test(
-    "What version 2 stored is all there after the migration, and receipts are kept from then on")
-  func versionTwo() async throws {
-    try VersionTwoFile.make(at: path)
+    "A step that fails, or breaks a reference, leaves the file at the version that it had",
+    arguments: [
+      "CREATE TABLE other (a); INSERT INTO missing VALUES (1);", "DELETE FROM scopes;",
+    ])
+  func failedStep(step: String) async throws {
+    try await fill()
+    let before = try contents()
+    #expect(throws: (any Error).self) { try migrate(Self.schema(step)) }
+    #expect(try contents() == before)
+    #expect(try number("PRAGMA user_version") == 1)
     let store = try SQLiteStore.open(at: path)
-    let receiptFact = VersionTwoFile.receiptFact
-    for fact in [VersionOneFile.facts[0], receiptFact] {
-      #expect(try await store.signedFact(fact.fact.key, in: testScope) == fact)
-    }
-    #expect(
-      try await store.customer(.account("alice"), in: testScope).record.grants
-        == [VersionTwoFile.grant])
-    // Links of old lead on as ever: somebody signed for them.
-    var following = testFact(3)
-    if case .transaction(var fact) = following.fact {
-      fact.previousOriginalTransactionID = "1"
-      following.fact = .transaction(fact)
-    }
-    #expect(try await store.submit(following).links == [.linked])
-    var newer = testFact(2, signedAt: 9_000)
-    newer.fact.authority = .receipt
-    newer.signed.proof = .document(Array("a receipt".utf8))
-    #expect(try await store.submit(newer).dispositions == [.replaced])
-    #expect(try await store.signedFact(newer.fact.key, in: testScope)?.signed == newer.signed)
+    #expect(try await store.storedNumbers() == [1, 2, 3])
     await store.close()
+  }
+
+  @Test("A file without room for the new tables stays what it was")
+  func noRoom() async throws {
+    try await fill(200)
+    let pages = try #require(try number("PRAGMA page_count"))
+    let before = try contents()
+    let copies = Self.schema("CREATE TABLE copies AS SELECT * FROM facts;")
+    let error = #expect(throws: DatabaseError.self) {
+      try migrate(copies, maximumPages: pages + 1)
+    }
+    #expect(error?.resultCode == .SQLITE_FULL)
+    #expect(try contents() == before)
+    try migrate(copies)
+    #expect(try number("SELECT COUNT(*) FROM copies") == 200)
+  }
+
+  @Test("A file of a build before the first release is refused, with what to do")
+  func unreleased() async throws {
+    try await fill()
     let queue = try DatabaseQueue(path: path)
-    #expect(try await number(queue, "SELECT COUNT(*) FROM pragma_foreign_key_check") == 0)
-    #expect(try await number(queue, "PRAGMA user_version") == Schema.currentVersion)
-    #expect(try await number(queue, "SELECT COUNT(*) FROM documents") == 1)
-    try queue.close()
-  }
-
-  @Test("The feed is the same after the migration, and its numbers go on")
-  func feed() async throws {
-    try VersionOneFile.make(at: path)
-    let store = try SQLiteStore.open(at: path)
-    let feed = [
-      Change(
-        sequence: 1, scope: testScope, subject: .account(testScope, "alice"),
-        kinds: [.facts, .linked], committedAt: 10),
-      Change(
-        sequence: 2, scope: testScope, subject: .unlinkedChain(testScope, "2"), kinds: .facts,
-        committedAt: 20),
-      Change(
-        sequence: 3, scope: testScope, subject: .account(testScope, "alice"), kinds: .linked,
-        committedAt: 30),
-    ]
-    #expect(try await store.changes(after: 0, limit: 10) == feed)
-    #expect(try await store.submit(testFact(3)).customers.map(\.revision) == [4])
-    #expect(try await store.changes(after: 0, limit: 10).prefix(3) == feed[...])
-    await store.close()
-  }
-
-  @Test("New features work on a database of version 1")
-  func newFeatures() async throws {
-    try VersionOneFile.make(at: path)
-    let store = try SQLiteStore.open(at: path)
-    #expect(try await store.submit(VersionOneFile.facts[0]).dispositions == [.duplicate])
-    var fromReceipt = testFact(1, signedAt: 9_000)
-    fromReceipt.fact.authority = .receipt
-    #expect(try await store.submit(fromReceipt).dispositions == [.superseded])
-    let grant = Grant(
-      id: "5d0c9f2a-7b1e-4e63-9a44-000000000001", scope: testScope, accountID: "alice",
-      entitlementID: "pro", starts: 1, reason: "a gift", author: "otto", createdAt: 40)
-    #expect(try await store.addGrant(grant).customer.revision == 4)
-    #expect(try await store.customer(.account("alice"), in: testScope).record.grants == [grant])
-    await store.close()
-    // Migrated once: nothing is done again.
-    let reopened = try SQLiteStore.open(at: path)
-    #expect(try await reopened.grants(of: "alice", in: testScope) == [grant])
-    await reopened.close()
-  }
-
-  @Test("No row of a migrated database names one that is not there")
-  func foreignKeys() async throws {
-    try VersionOneFile.make(at: path)
-    await (try SQLiteStore.open(at: path)).close()
-    let queue = try DatabaseQueue(path: path)
-    // One row for each row that names a missing one.
-    #expect(try await number(queue, "SELECT COUNT(*) FROM pragma_foreign_key_check") == 0)
-    #expect(try await number(queue, "PRAGMA user_version") == Schema.currentVersion)
-    try queue.close()
-  }
-
-  @Test("An empty database of version 1 is migrated, too")
-  func empty() async throws {
-    try VersionOneFile.make(at: path) { database in
-      for table in ["changes", "link_history", "facts", "notifications", "app_transactions"] {
-        try database.execute(sql: "DELETE FROM \(table)")
-      }
+    try await queue.write { database in
+      try database.execute(
+        sql: """
+          PRAGMA application_id = \(Schema.unreleasedApplicationID);
+          PRAGMA user_version = 15;
+          """)
     }
-    let store = try SQLiteStore.open(at: path)
-    #expect(try await store.changes(after: 0, limit: 10) == [])
-    // No number of the feed is given twice, whatever became of its change.
-    #expect(try await store.submit(testFact(3)).customers.map(\.revision) == [4])
-    await store.close()
-  }
-
-  @Test("A step that fails leaves the database at the version that it had, with all its data")
-  func failedStep() async throws {
-    // A change without a customer, which no program ever wrote: it has no scope.
-    try VersionOneFile.make(at: path) { database in
-      try database.execute(sql: "INSERT INTO changes VALUES (4, 77, NULL, 1, 40)")
-    }
-    #expect(throws: StoreError.self) { try SQLiteStore.open(at: path) }
-    let queue = try DatabaseQueue(path: path)
-    #expect(try await number(queue, "PRAGMA user_version") == 1)
-    #expect(try await number(queue, "SELECT COUNT(*) FROM changes") == 4)
-    #expect(
-      try await number(queue, "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'grants'") == 0)
     try queue.close()
-  }
-
-  private func number(_ queue: DatabaseQueue, _ query: String) async throws -> Int? {
-    try await queue.read { try Int.fetchOne($0, sql: query) }
+    let error = #expect(throws: StoreError.self) { try SQLiteStore.open(at: path) }
+    #expect(error?.code == .corrupt)
+    #expect(error?.message.contains("before release 0.1.0") == true)
+    #expect(error?.message.contains("use a new file") == true)
   }
 }

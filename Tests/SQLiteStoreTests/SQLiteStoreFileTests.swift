@@ -68,7 +68,7 @@ struct SQLiteStoreFileTests {
       Issue.record("the database was opened")
     } catch {
       #expect(error.message.contains("256"))
-      #expect(error.message.contains("up to \(Schema.currentVersion)"))
+      #expect(error.message.contains("up to \(Schema.current.version)"))
     }
   }
 

@@ -66,7 +66,7 @@ extension StoreConformanceSuite {
       try expectEqual(try await store.account(of: "3"), nil)
     },
 
-    ConformanceCase("The token of zeros is none, also where it was stored before (R43)") {
+    ConformanceCase("The token of zeros is none, also where it is stored (R43)") {
       store, _ in
       // As a program stored it that took it for a token.
       func former(_ number: Int) throws -> SignedFact {

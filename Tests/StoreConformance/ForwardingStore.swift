@@ -42,10 +42,6 @@ extension ForwardingStore {
   package func trimChanges(committedBefore moment: Milliseconds, now: Milliseconds, limit: Int)
     async throws(StoreError) -> Int
   { try await base.trimChanges(committedBefore: moment, now: now, limit: limit) }
-  package func convertPayloads(limit: Int) async throws(StoreError) -> PayloadConversionStep {
-    try await base.convertPayloads(limit: limit)
-  }
-
   package func trimmingTime(clock: Milliseconds, elapsed: Duration, retention: Duration)
     async throws(StoreError) -> TrimmingTime
   { try await base.trimmingTime(clock: clock, elapsed: elapsed, retention: retention) }

@@ -1,14 +1,14 @@
 import Cryptography
 package import EntitlementDomain
-package import EntitlementStore
+import EntitlementStore
 
-/// Notifications about one chain, for tests of migrations that read stored notifications.
+/// Notifications about one chain, with the JWS of their facts inside.
 ///
 /// Notification `n` was signed at `(n + 1) * 1,000`. Auto-renewal is on in those with an even number.
 /// The transaction inside is always the same, signed anew.
 package enum NotificationArchive {
-  package static let scope = readerScope
-  package static let chain: OriginalTransactionID = "77"
+  private static let scope = readerScope
+  private static let chain: OriginalTransactionID = "77"
 
   package struct Entry: Sendable {
     package let notification: SignedNotification
@@ -52,30 +52,5 @@ package enum NotificationArchive {
       Base64Form.urlWithoutPadding.encode(signature),
     ]
     return parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".")
-  }
-
-  /// Checks what the store knows of each moment.
-  ///
-  /// - Throws: ``ConformanceFailure`` when it is not what the notifications said.
-  package static func check(_ count: Int, in store: any EntitlementStore) async throws {
-    let record = try await store.customer(
-      .originalTransaction(chain), in: scope, includesVersions: true
-    ).record
-    try expectEqual(record.facts.count, 2, "standing facts")
-    // Beyond the limit of moments, not every notification is remembered.
-    let kept = Set(
-      record.versions.filter { $0.fact.kind == .renewalInfo }.flatMap(\.moments.sorted))
-    try expect(count > 40 || kept.count == count, "\(kept.count) of \(count) moments are kept")
-    for number in 0..<count {
-      let moment = Milliseconds(Int64(number + 1) * 1_000)
-      guard kept.contains(moment) else { continue }
-      let facts = record.signed(by: moment).facts
-      try expectEqual(facts.count, 2, "facts at \(moment)")
-      for case .renewalInfo(let info) in facts {
-        try expectEqual(info.autoRenews, number.isMultiple(of: 2), "auto-renew at \(moment)")
-      }
-    }
-    try expectEqual(
-      record.signed(by: 999).facts.count, 1, "facts before the first notification")
   }
 }

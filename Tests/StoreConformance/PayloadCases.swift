@@ -44,7 +44,7 @@ extension StoreConformanceSuite {
     _ store: any EntitlementStore, using random: inout SeededRandom
   ) async throws -> Stored {
     var stored = Stored()
-    // Documents of any first byte: those below 8 tell a form.
+    // Documents of any first byte, also such as tell a form.
     for first in 0..<20 {
       let document =
         first == 19
@@ -148,20 +148,6 @@ extension StoreConformanceSuite {
       signed: PayloadSample.signedPayload(payload))
   }
 
-  /// - Returns: the bytes that were saved.
-  private static func convert(_ store: any EntitlementStore, limit: Int) async throws -> Int64 {
-    var saved: Int64 = 0
-    while true {
-      switch try await store.convertPayloads(limit: limit) {
-      case .converted(let payloads, let bytes):
-        try expect(payloads <= limit, "\(payloads) payloads in a step of \(limit)")
-        saved += bytes
-      case .complete: return saved
-      case .elsewhere: throw ConformanceFailure("another converts", file: #fileID, line: #line)
-      }
-    }
-  }
-
   static let payloadCases = [
     ConformanceCase("Payloads of all kinds and documents are returned byte for byte") {
       store, harness in
@@ -208,35 +194,6 @@ extension StoreConformanceSuite {
         try expectEqual(stored?.signed.payload, fact.signed.payload)
       }
       try expectEqual(try await store.export("alice", in: readerScope)?.facts.count, 2)
-    },
-
-    ConformanceCase("A new database has nothing to convert") { store, _ in
-      try expectEqual(try await store.convertPayloads(limit: 200), .complete)
-      try await store.submit(TransactionSample("1", "1"), by: "alice")
-      try expectEqual(try await store.convertPayloads(limit: 200), .complete)
-    },
-
-    ConformanceCase("Payloads of the former form are read, converted in steps, and the same after")
-    {
-      store, harness in
-      var random = SeededRandom(for: "payloads of the former form")
-      let stored = try await fill(store, using: &random)
-      let contents = try await stored.contents(of: store)
-      let (raw, isRaw) = try await harness.reopenRaw(store)
-      let before = try await stored.contents(of: raw)
-      let saved = try await convert(raw, limit: 7)
-      let after = try await stored.contents(of: raw)
-      let rest = try await raw.convertPayloads(limit: 7)
-      // Writes go on after the conversion.
-      try await raw.submit(RenewalSample("3").with { $0.signedAt = 9_000 }, by: "alice")
-      let export = try await raw.export("alice", in: readerScope)
-      await raw.close()
-      try expectEqual(before == contents, true, "the former form is read")
-      try expectEqual(after == contents, true, "the same after the conversion")
-      try expectEqual(saved > 10_000, isRaw, "saved bytes: \(saved)")
-      try expectEqual(rest, .complete)
-      try expectEqual(
-        export?.versions.count { $0.signed != nil }, otherVersions, "versions after another write")
     },
   ]
 }

@@ -63,7 +63,7 @@ package struct LinkService: Sendable {
   ///
   /// - Parameter account: nil: what is known of the token is forgotten.
   /// - Throws: ``ServiceError/Code-swift.enum/invalidArgument(field:)`` for a token that is not a
-  ///   UUID, and for that of zeros. What an earlier version stored of it can be forgotten.
+  ///   UUID, and for that of zeros.
   package func bind(
     _ token: AppAccountToken, to account: AccountID?, in scope: AppScope, _ audit: ChangeAudit
   ) async throws(ServiceError) -> LinkReceipt {

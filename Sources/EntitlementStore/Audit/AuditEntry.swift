@@ -21,11 +21,11 @@ package struct AuditEntry: Hashable, Sendable {
   /// A pseudonym; empty when no account is concerned.
   package var account: String
   package var formerAccount: String
-  /// The name of the authenticated caller. In an entry of the first format, free text of the caller.
+  /// The name of the authenticated caller.
   package var author: String
   /// Free text of the caller; empty when it names nobody.
   package var onBehalfOf: String
-  /// An ``AuditProof``; empty in an entry of the first format.
+  /// An ``AuditProof``.
   package var proof: String
   package var tokenID: String
   package var reason: String
@@ -65,20 +65,13 @@ package struct AuditEntry: Hashable, Sendable {
 
   /// The hash that the entry must have (R78).
   ///
-  /// An entry from before there was access control has the first format, which lacks three texts. An
-  /// entry with any of them has the second, so that each text of each entry is hashed. A new entry
-  /// always has a proof.
-  ///
   /// - Throws: ``StoreError/Code/internalFault`` when hashing fails.
   package func computedHash() throws(StoreError) -> String {
-    let identity = [onBehalfOf, proof, tokenID]
-    let isFirstFormat = identity.allSatisfy(\.isEmpty)
-    return try AuditDigest.hash(
-      [
-        isFirstFormat ? "entitle-audit-entry-1" : "entitle-audit-entry-2", previous, chain,
-        String(position), node, String(at.rawValue), peer, method, bundleID, environment, account,
-        formerAccount, author,
-      ] + (isFirstFormat ? [] : identity) + [reason, subject, outcome])
+    try AuditDigest.hash([
+      "entitle-audit-entry-1", previous, chain, String(position), node, String(at.rawValue), peer,
+      method, bundleID, environment, account, formerAccount, author, onBehalfOf, proof, tokenID,
+      reason, subject, outcome,
+    ])
   }
 }
 

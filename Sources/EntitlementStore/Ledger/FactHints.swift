@@ -65,7 +65,7 @@ struct ChainHints {
   /// - Parameter rows: newest first.
   init(_ rows: [FactHintsRow]) {
     for row in rows {
-      // A row of an earlier version may have the token that stands for none.
+      // The token that stands for none is no hint (R43).
       Self.add(row.hints.appAccountToken?.ofCustomer, to: &tokens)
       Self.add(row.hints.appTransactionID, to: &appTransactions)
       Self.add(row.hints.previousChain, to: &previousChains)

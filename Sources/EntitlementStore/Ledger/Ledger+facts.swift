@@ -128,21 +128,6 @@ extension Ledger {
     }
   }
 
-  /// Adds the versions that a stored notification has brought, without any other effect (R53).
-  mutating func mergeVersions(_ facts: [SignedFact]) throws {
-    try forEach(facts) { ledger, signed in
-      let fact = signed.fact
-      guard let known = try ledger.view.standingFact(ScopedFact(fact.scope, fact.key)),
-        known.precedence.digest != fact.digest, fact.precedence < known.precedence
-      else { return }
-      try ledger.addVersion(signed, to: known, isNew: false, supplement: known.supplement)
-      try ledger.noteFormerChains(
-        of: FactMerge(
-          fact: fact, disposition: .superseded,
-          target: ScopedTarget(fact.scope, known.target)))
-    }
-  }
-
   /// Notes the chains of a transaction in which it does not stand (R7, R55).
   private mutating func noteFormerChains(of merge: FactMerge) throws {
     let fact = merge.fact

@@ -103,12 +103,6 @@ package struct Ledger<Reader: LedgerReading> {
     }
   }
 
-  /// Adds versions of known facts, as a notification has brought them that was stored before versions
-  /// were kept (R53). Nothing else changes: a fact that is not known, or that would stand, is ignored.
-  package mutating func addVersions(_ facts: [SignedFact], at: Milliseconds) throws {
-    try write(WriteContext(at: at)) { ledger in try ledger.mergeVersions(facts) }
-  }
-
   private mutating func write<Outcome>(
     _ context: WriteContext, _ body: (inout Self) throws -> Outcome
   ) throws -> Outcome {

@@ -57,16 +57,6 @@ extension LedgerKey {
     return keys
   }
 
-  /// The rows that ``Ledger/addVersions(_:at:)`` reads.
-  package static func expected(byVersionsOf facts: [Fact]) -> Set<LedgerKey> {
-    var keys: Set<LedgerKey> = []
-    for fact in facts {
-      keys.insert(.standingFact(ScopedFact(fact.scope, fact.key)))
-      keys.insert(.link(ScopedTarget(fact.scope, fact.target)))
-    }
-    return keys
-  }
-
   package static func expected(by request: LinkRequest) -> Set<LedgerKey> {
     let scope = request.scope
     var keys: Set<LedgerKey> = []

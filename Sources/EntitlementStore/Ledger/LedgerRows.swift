@@ -104,12 +104,12 @@ package struct TokenRow: Hashable, Sendable {
   /// The person or tool for whom the author acted, and the reason, as free text of the request.
   package var onBehalfOf: String?
   package var note: String?
-  /// When it got its state; nil if that is not known.
-  package var since: Milliseconds?
+  /// When it got its state.
+  package var since: Milliseconds
 
   package init(
     account: AccountID?, state: AccountTokenState = .learned, author: String? = nil,
-    onBehalfOf: String? = nil, note: String? = nil, since: Milliseconds? = nil
+    onBehalfOf: String? = nil, note: String? = nil, since: Milliseconds
   ) {
     self.account = account
     self.state = state

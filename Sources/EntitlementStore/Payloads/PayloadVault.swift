@@ -8,64 +8,40 @@ package final class PayloadVault: Sendable {
 
   package init() {}
 
-  /// Adds dictionaries of the database. Payloads are written with the one of the highest number.
-  package func add(_ dictionaries: [PayloadDictionary]) { compressor.add(dictionaries) }
-
-  /// Knows these dictionaries from now on, and the shipped one. For a database whose dictionaries may
-  /// be others than before, as after a failover.
-  package func replaceDictionaries(with dictionaries: [PayloadDictionary]) {
-    compressor.replaceDictionaries(with: dictionaries)
-  }
-
-  /// The number of the dictionary that payloads are written with.
-  package var currentDictionary: UInt32 { compressor.currentDictionary }
-
-  /// The dictionary that payloads are written with.
-  package var current: PayloadDictionary { compressor.current }
-
   /// - Parameters:
   ///   - header: for a notification, the header segment of its JWS.
   ///   - texts: for a fact, those of its row.
-  ///   - dictionary: nil for ``current``.
   /// - Returns: the bytes to store.
   package func stored(
-    _ payload: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none,
-    with dictionary: PayloadDictionary? = nil
+    _ payload: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none
   ) -> [UInt8] {
-    compressor.stored(payload, header: header, texts: texts, with: dictionary)
+    compressor.stored(payload, header: header, texts: texts)
   }
 
   /// - Parameters:
-  ///   - stored: the stored bytes: compressed, or as they are.
-  ///   - digest: that of the payload, which is stored beside it. It is compared where the bytes were
-  ///     compressed.
+  ///   - stored: what ``stored(_:header:texts:)`` returned.
+  ///   - digest: that of the payload, which is stored beside it.
   ///   - header: for a notification, the header segment of its JWS.
   ///   - texts: for a fact, those of its row.
-  /// - Throws: ``StoreError/Code/corrupt`` when the bytes are damaged;
-  ///   ``StoreError/Code/unknownDictionary`` when the dictionary was not added.
+  /// - Throws: ``StoreError/Code/corrupt`` when the bytes are damaged, have another digest, or need a
+  ///   dictionary that this program does not have.
   package func payload(
     of stored: [UInt8], digest: PayloadDigest, header: [UInt8]? = nil, texts: RowTexts = .none
   ) throws(StoreError) -> [UInt8] {
-    guard PayloadCompressor.isCompressed(stored) else { return PayloadCompressor.plain(stored) }
     let payload = try expanded(stored, header: header, texts: texts, digest)
-    guard try StoredPayload.digest(of: payload) == digest else {
-      throw Self.damaged(digest)
-    }
+    guard try StoredPayload.digest(of: payload) == digest else { throw Self.damaged(digest) }
     return payload
   }
 
   /// The bytes to store of a fact that becomes a version, and loses the columns of its row.
   ///
-  /// - Returns: the stored bytes as they are if they can be read without the row, or if they are damaged.
-  ///   Reading a damaged version gives the error.
-  /// - Throws: ``StoreError/Code/unknownDictionary``.
-  package func versionForm(
-    of fact: StoredFactPayload, with dictionary: PayloadDictionary? = nil
-  ) throws(StoreError) -> [UInt8] {
+  /// - Returns: the stored bytes as they are if they can be read without the row, or if they cannot be
+  ///   read. Reading the version then gives the error.
+  /// - Throws: ``StoreError/Code/internalFault`` when hashing fails.
+  package func versionForm(of fact: StoredFactPayload) throws(StoreError) -> [UInt8] {
     guard PayloadCompressor.needsTexts(fact.stored) else { return fact.stored }
     do throws(StoreError) {
-      let payload = try payload(of: fact.stored, digest: fact.digest, texts: fact.texts)
-      return stored(payload, with: dictionary)
+      return stored(try payload(of: fact.stored, digest: fact.digest, texts: fact.texts))
     } catch {
       guard error.code == .corrupt else { throw error }
       return fact.stored
@@ -79,7 +55,6 @@ package final class PayloadVault: Sendable {
     of stored: [UInt8], statement: StatementDigest, authority: FactAuthority
   ) throws(StoreError) -> [UInt8] {
     let digest = statement.payloadDigest
-    guard PayloadCompressor.isCompressed(stored) else { return PayloadCompressor.plain(stored) }
     let payload = try expanded(stored, digest)
     guard let found = try? StatementDigest(of: payload, authority: authority), found == statement
     else { throw Self.damaged(digest) }
@@ -92,11 +67,14 @@ package final class PayloadVault: Sendable {
     do throws(PayloadCompressionError) {
       return try compressor.payload(of: stored, header: header, texts: texts)
     } catch {
-      guard case .unknownDictionary(let number) = error else { throw Self.damaged(digest) }
-      throw StoreError(
-        .unknownDictionary,
-        "the payload with the digest \(digest.hexadecimal) needs dictionary \(number), which "
-          + "is not stored")
+      switch error {
+      case .damaged: throw Self.damaged(digest)
+      case .unknownDictionary(let number):
+        throw StoreError(
+          .corrupt,
+          "the stored payload with the digest \(digest.hexadecimal) needs dictionary \(number), "
+            + "which this program does not have")
+      }
     }
   }
 

@@ -14,11 +14,4 @@ package enum StoredPayload {
       throw StoreError(.internalFault, "hashing what is stored failed")
     }
   }
-
-  /// - Throws: ``StoreError/Code/corrupt`` when the digest is not that of the bytes.
-  package static func check(_ bytes: [UInt8], digest: PayloadDigest) throws(StoreError) {
-    guard try Self.digest(of: bytes) == digest else {
-      throw StoreError(.corrupt, "a stored payload does not have its digest")
-    }
-  }
 }

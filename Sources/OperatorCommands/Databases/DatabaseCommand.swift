@@ -7,57 +7,55 @@ import SQLiteStore
 
 struct DatabaseCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "database", abstract: "The schema and the compression of a database.",
+    commandName: "database", abstract: "The schema of a database.",
     discussion: """
       These commands connect to the database, not to a server. An SQLite file is migrated by the \
       server at its start.
       """,
-    subcommands: [
-      DatabaseStatusCommand.self, DatabaseMigrateCommand.self,
-      DatabaseTrainDictionaryCommand.self,
-    ])
+    subcommands: [DatabaseStatusCommand.self, DatabaseMigrateCommand.self])
 }
 
 struct DatabaseStatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status",
-    abstract:
-      "Lists the migrations of a database, its dictionaries, and how far payloads are converted.",
+    commandName: "status", abstract: "Shows the schema version of a database.",
     discussion: """
-      Changes nothing. Exit code 0 when the schema matches this program, 1 when it has to be \
-      migrated or a migration has to go on, 2 when it is newer than this program, 3 when the database cannot be reached. \
-      Servers convert payloads in the background, so the exit code does not depend on that. Of an \
-      SQLite file there is no list of migrations; exit code 2 when it is not there or of another \
-      version.
+      Changes nothing. Of a PostgreSQL database it lists the migrations. Exit code 0 when the schema \
+      matches this program; 1 when the database has to be migrated; 2 when its schema is newer than \
+      this program, or an SQLite file does not exist or has another version; 3 when the database \
+      cannot be reached.
       """)
 
   @OptionGroup var database: DatabaseOptions
   @OptionGroup var output: OutputOptions
 
   func run() async throws {
-    let choice = try database.choice()
-    // Nil for a file.
-    var schema: SchemaStatus?
-    let payloads: PayloadStorageStatus?
+    switch try database.choice() {
+    case .sqlite(let path): try showFile(at: path)
+    case .postgres(let connection): try await showDatabase(connection)
+    }
+  }
+
+  private func showFile(at path: String) throws {
+    let status: SchemaStatus
     do throws(StoreError) {
-      switch choice {
-      case .sqlite(let path): payloads = try SQLiteDictionaries.status(path: path)
-      case .postgres(let connection):
-        schema = try await PostgresSchema.status(
-          connection: connection, connectTimeout: database.connectTimeout)
-        payloads = try await PostgresDictionaries.status(
-          connection: connection, connectTimeout: database.connectTimeout)
-      }
+      let version = try SQLiteFileStatus.version(path: path)
+      status = SchemaStatus(found: version.found, expected: version.expected, migrations: [])
     } catch {
       throw database.failure(error)
     }
-    guard let status = schema else {
-      if let payloads { try PayloadStorageOutput.write(payloads, to: output) }
-      return
+    try DatabaseOutput.write(status, to: output) { DatabaseOutput.versions(status) }
+    if let failure = DatabaseOutput.failure(ofFile: status) { throw failure }
+  }
+
+  private func showDatabase(_ connection: String) async throws {
+    let status: SchemaStatus
+    do throws(StoreError) {
+      status = try await PostgresSchema.status(
+        connection: connection, connectTimeout: database.connectTimeout)
+    } catch {
+      throw database.failure(error)
     }
-    try DatabaseOutput.write(status, payloads, to: output) {
-      DatabaseOutput.table(status) + (payloads.map { "\n" + PayloadStorageOutput.table($0) } ?? "")
-    }
+    try DatabaseOutput.write(status, to: output) { DatabaseOutput.migrations(status) }
     if let failure = DatabaseOutput.failure(of: status) { throw failure }
   }
 }
@@ -66,11 +64,9 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate", abstract: "Migrates a database to the schema of this program.",
     discussion: """
-      Applies the missing migrations, each in its own transaction, then adds the versions of facts \
-      inside stored notifications, in steps. Servers compress what is stored already in the \
-      background, which `entitlectl database status` shows. Servers of the former version cannot write any more; \
-      servers of this version can be started before the steps are done. An interrupted run goes on \
-      where it ended. Does nothing when nothing is missing. Concurrent runs wait for each other. With --dry-run it only prints what it would \
+      Applies the missing migrations, each in its own transaction. Servers of the former version \
+      cannot write any more. An interrupted run goes on where it ended. Does nothing when nothing is \
+      missing. Concurrent runs wait for each other. With --dry-run it only prints what it would \
       apply. Exit code 2 when the schema is newer than this program, 3 when the database cannot be \
       reached.
       """)
@@ -87,28 +83,15 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
     let name = try database.display()
     StandardError.write(TerminalText.escaped("\(dryRun ? "checking" : "migrating") \(name)"))
     let connection = try database.connection()
-    var status: SchemaStatus
-    let payloads: PayloadStorageStatus?
+    let status: SchemaStatus
     do throws(StoreError) {
       status = try await PostgresSchema.migrate(
         connection: connection, dryRun: dryRun, connectTimeout: database.connectTimeout,
         report: { StandardError.write(TerminalText.escaped(DatabaseOutput.text(of: $0))) })
-      if !dryRun {
-        let began = ContinuousClock.now
-        let count = try await PostgresSchema.addVersions(
-          connection: connection,
-          report: { StandardError.write(DatabaseOutput.progress(of: $0, since: began)) })
-        if count > 0 {
-          StandardError.write(DatabaseOutput.progress(of: count, since: began) + ": done")
-        }
-        status.lacksVersions = false
-      }
-      payloads = try await PostgresDictionaries.status(
-        connection: connection, connectTimeout: database.connectTimeout)
     } catch {
       throw database.failure(error)
     }
-    try DatabaseOutput.write(status, payloads, to: output) { DatabaseOutput.table(status) }
+    try DatabaseOutput.write(status, to: output) { DatabaseOutput.migrations(status) }
   }
 }
 
@@ -118,10 +101,8 @@ enum DatabaseOutput {
   private struct Document: Encodable {
     let version: Int
     let expectedVersion: Int
-    let lacksVersions: Bool
+    /// Empty for an SQLite file.
     let migrations: [Migration]
-    /// Absent when the schema is older than compressed payloads.
-    let payloads: PayloadStorageOutput.Document?
 
     struct Migration: Encodable {
       let number: Int
@@ -129,11 +110,9 @@ enum DatabaseOutput {
       let appliedAtMs: String?
     }
 
-    init(_ status: SchemaStatus, _ payloads: PayloadStorageStatus?) {
-      self.payloads = payloads.map { PayloadStorageOutput.Document($0) }
+    init(_ status: SchemaStatus) {
       version = status.found
       expectedVersion = status.expected
-      lacksVersions = status.lacksVersions
       migrations = status.migrations.map {
         Migration(number: $0.number, name: $0.name, appliedAtMs: $0.appliedAt.map { "\($0)" })
       }
@@ -141,19 +120,26 @@ enum DatabaseOutput {
   }
 
   static func write(
-    _ status: SchemaStatus, _ payloads: PayloadStorageStatus?, to output: OutputOptions,
-    table: () -> String
+    _ status: SchemaStatus, to output: OutputOptions, table: () -> String
   ) throws {
-    try output.write(document: Document(status, payloads)) { _ in table() }
+    try output.write(document: Document(status)) { _ in table() }
   }
 
-  static func table(_ status: SchemaStatus) -> String {
+  /// The table of a PostgreSQL database.
+  static func migrations(_ status: SchemaStatus) -> String {
     var table = TextTable(header: ["MIGRATION", "NAME", "APPLIED"])
     for migration in status.migrations {
       table.add([
         "\(migration.number)", migration.name, migration.appliedAt?.display ?? "-",
       ])
     }
+    return table.text
+  }
+
+  /// The table of an SQLite file.
+  static func versions(_ status: SchemaStatus) -> String {
+    var table = TextTable(header: ["VERSION", "EXPECTED"])
+    table.add(["\(status.found)", "\(status.expected)"])
     return table.text
   }
 
@@ -166,24 +152,24 @@ enum DatabaseOutput {
     }
   }
 
-  /// - Parameter began: when the first of them was begun.
-  static func progress(of notifications: Int, since began: ContinuousClock.Instant) -> String {
-    let seconds = max(0.001, began.duration(to: .now) / .seconds(1))
-    return "added the versions of \(notifications) notifications, "
-      + "\(Int(Double(notifications) / seconds)) a second"
-  }
+  private static let isNewer = CommandFailure(
+    .refused, "the schema of the database is newer than this program")
 
   /// Nil when the database has the schema version of this program.
   static func failure(of status: SchemaStatus) -> CommandFailure? {
-    if status.found > status.expected {
-      return CommandFailure(.refused, "the schema of the database is newer than this program")
-    }
+    if status.found > status.expected { return isNewer }
     if status.found < status.expected {
       return CommandFailure(.failed, "the database has to be migrated: entitlectl database migrate")
     }
-    if status.lacksVersions {
+    return nil
+  }
+
+  /// Nil when the file has the schema version of this program.
+  static func failure(ofFile status: SchemaStatus) -> CommandFailure? {
+    if status.found > status.expected { return isNewer }
+    if status.found < status.expected {
       return CommandFailure(
-        .failed, "versions of facts are still to be added: entitlectl database migrate")
+        .refused, "the file has an older schema: the server migrates it when it starts")
     }
     return nil
   }

@@ -84,8 +84,7 @@ struct DatabaseOptions: ParsableArguments {
       switch error.code {
       case .unavailable: .unreachable
       case .newerSchema, .olderSchema, .locked, .missing: .refused
-      case .full, .cursorExpired, .corrupt, .unknownDictionary, .closed, .internalFault:
-        .failed
+      case .full, .cursorExpired, .corrupt, .closed, .internalFault: .failed
       }
     guard case .sqlite? = try? choice(), let name = try? display() else {
       return CommandFailure(reason, error.message)

@@ -56,16 +56,8 @@ struct AppOptions: ParsableArguments {
     let name = bundleID ?? context.bundleID
     let environment = (environment ?? context.environment)?.environment
     if let name, let environment { return (BundleID(name), environment) }
-    let caller = try await server.withClient { client -> WhoAmIResponse? in
-      do throws(RPCClientError) {
-        return try await client.whoAmI()
-      } catch {
-        // A server without access control, of an earlier version.
-        guard error.code == .status(.unimplemented) else { throw error }
-        return nil
-      }
-    }
-    guard let caller, !caller.hasAllApps else { return (name.map { BundleID($0) }, environment) }
+    let caller = try await server.withClient { try await $0.whoAmI() }
+    guard !caller.hasAllApps else { return (name.map { BundleID($0) }, environment) }
     let apps = caller.apps.filter { name == nil || $0.bundleID.rawValue == name }
     // The server refuses an app that the caller may not use.
     if let name, apps.isEmpty { return (BundleID(name), environment ?? .production) }

@@ -22,29 +22,12 @@ struct LookupBatch: Sendable {
   let primary: PostgresPool
   let replicas: ReplicaSet
   let limit: Duration
-  let dictionaries: DictionaryLoader
+  let vault: PayloadVault
   /// Decodes the rows of large customers.
   let evaluations: EvaluationPool
 
   /// - Returns: one outcome for each lookup, in order.
   func find(_ lookups: [Lookup]) async -> [Outcome] {
-    var outcomes = await findOnce(lookups)
-    let unknown = outcomes.indices.filter { outcomes[$0].needsDictionary }
-    if unknown.isEmpty { return outcomes }
-    // Another process has just added a dictionary, and written with it.
-    do throws(StoreError) {
-      try await dictionaries.load()
-    } catch {
-      for index in unknown { outcomes[index] = .failure(error) }
-      return outcomes
-    }
-    for (index, outcome) in zip(unknown, await findOnce(unknown.map { lookups[$0] })) {
-      outcomes[index] = outcome
-    }
-    return outcomes
-  }
-
-  private func findOnce(_ lookups: [Lookup]) async -> [Outcome] {
     var outcomes = await read(lookups)
     // A merged account names its target, which is not merged itself when it is read. A further step
     // is needed only if the target is merged between the two reads.
@@ -96,10 +79,9 @@ struct LookupBatch: Sendable {
   private func readReplica(_ lookups: [Lookup]) async -> [PostgresFoundCustomer?] {
     let nothing = [PostgresFoundCustomer?](repeating: nil, count: lookups.count)
     if lookups.isEmpty { return nothing }
-    let vault = dictionaries.vault
     let results = await replicas.read(
       lookups.map { command($0, onStandby: true) }, within: limit
-    ) { results throws(StoreError) -> [PostgresFoundCustomer?] in
+    ) { [vault] results throws(StoreError) -> [PostgresFoundCustomer?] in
       guard results.count == lookups.count else {
         throw StoreError(.internalFault, "PostgreSQL returned an unexpected result")
       }
@@ -230,7 +212,7 @@ struct LookupBatch: Sendable {
     _ rows: PostgresRows, _ indexes: some Collection<Int>, _ lookup: Lookup
   ) -> Outcome {
     Result { () throws(StoreError) in
-      try PostgresFoundCustomer(rows, indexes, in: lookup.scope, vault: dictionaries.vault)
+      try PostgresFoundCustomer(rows, indexes, in: lookup.scope, vault: vault)
     }
   }
 
@@ -239,13 +221,6 @@ struct LookupBatch: Sendable {
       CustomerStatement(lookup.selector).statement(
         lookup.extent, onStandby: onStandby),
       lookup.selector.values(lookup.scopeID))
-  }
-}
-
-extension LookupBatch.Outcome {
-  fileprivate var needsDictionary: Bool {
-    guard case .failure(let error) = self else { return false }
-    return error.code == .unknownDictionary
   }
 }
 

@@ -35,7 +35,7 @@ struct PostgresFoundCustomer {
   private(set) var watermark: Int64?
 
   /// - Parameter indexes: the rows of this customer.
-  /// - Throws: ``StoreError/Code/corrupt``; ``StoreError/Code/unknownDictionary``.
+  /// - Throws: ``StoreError/Code/corrupt``.
   init(
     _ rows: PostgresRows, _ indexes: some Collection<Int>, in scope: AppScope, vault: PayloadVault
   ) throws(StoreError) {

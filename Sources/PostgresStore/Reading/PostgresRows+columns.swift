@@ -140,7 +140,7 @@ extension PostgresRows {
       account: try optionalIdentifier(row, column), state: state,
       author: try optionalString(row, column + 2),
       onBehalfOf: try optionalString(row, column + 5), note: try optionalString(row, column + 3),
-      since: try optionalNumber(row, column + 4).map { Milliseconds($0) })
+      since: try moment(row, column + 4))
   }
 
   /// The rows of a statement that returns tokens.

@@ -28,14 +28,6 @@ extension PostgresStore {
   package func export(_ account: AccountID, in scope: AppScope) async throws(StoreError)
     -> AccountExport?
   {
-    try await dictionaries.retrying { () async throws(StoreError) in
-      try await exportOnce(account, in: scope)
-    }
-  }
-
-  private func exportOnce(_ account: AccountID, in scope: AppScope) async throws(StoreError)
-    -> AccountExport?
-  {
     guard
       let found = try await snapshot(
         of: account, in: scope,
@@ -100,11 +92,10 @@ extension PostgresStore {
     var bytes: [PayloadDigest: [UInt8]] = [:]
     for row in 0..<documents.count {
       let digest = try documents.digest(row, 0)
-      bytes[digest] = try dictionaries.vault.payload(
-        of: try documents.data(row, 1), digest: digest)
+      bytes[digest] = try vault.payload(of: try documents.data(row, 1), digest: digest)
     }
     return try rows.map { rows, row throws(StoreError) in
-      try PostgresStoredFact.signed(rows, row, scope: scope, vault: dictionaries.vault) {
+      try PostgresStoredFact.signed(rows, row, scope: scope, vault: vault) {
         () throws(StoreError) in
         headers[try rows.number(row, 11)]
       } document: { digest throws(StoreError) in
@@ -130,7 +121,7 @@ extension PostgresStore {
       payloads[fact, default: [:]][statement] = (
         authority,
         SignedPayload(
-          payload: try dictionaries.vault.version(
+          payload: try vault.version(
             of: try rows.data(row, 4), statement: statement, authority: authority),
           proof: authority == .signedTransaction
             ? .jws(header: header, signature: try rows.data(row, 5)) : .document([]))
@@ -177,12 +168,10 @@ extension PostgresStore {
   package func notification(_ uuid: NotificationUUID) async throws(StoreError)
     -> SignedNotification?
   {
-    try await dictionaries.retrying { () async throws(StoreError) in
-      let rows = try await query(ReadStatements.notification, [.text(uuid.rawValue)])
-      return try await receivedNotifications(rows) { row throws(StoreError) in
-        try rows.optionalData(row, 10)
-      }.first?.notification
-    }
+    let rows = try await query(ReadStatements.notification, [.text(uuid.rawValue)])
+    return try await receivedNotifications(rows) { row throws(StoreError) in
+      try rows.optionalData(row, 10)
+    }.first?.notification
   }
 
   package func notifications(_ query: NotificationQuery) async throws(StoreError)
@@ -210,8 +199,8 @@ extension PostgresStore {
       let received = try await receivedRecord(rows, row)
       if try rows.flag(row, 10) {
         var chain: OriginalTransactionID?
-        if let stored = try rows.optionalString(row, 8), stored.hasPrefix("c") {
-          chain = OriginalTransactionID(String(stored.dropFirst()))
+        if try !rows.hasNull(row, 8), case .chain(let id) = try rows.linkTarget(row, 8) {
+          chain = id
         }
         page.notifications.append(ListedNotification(received: received, chain: chain))
       }
@@ -259,7 +248,7 @@ extension PostgresStore {
             record: received.record,
             signed: SignedPayload(
               header: header,
-              payload: try dictionaries.vault.payload(
+              payload: try vault.payload(
                 of: try rows.data(row, 8), digest: received.record.digest, header: header),
               signature: try rows.data(row, 9))),
           receivedAt: received.receivedAt))

@@ -46,7 +46,7 @@ extension PostgresStore {
   private var batch: LookupBatch {
     LookupBatch(
       primary: primary, replicas: replicas, limit: limits.readTimeLimit,
-      dictionaries: dictionaries, evaluations: evaluations)
+      vault: vault, evaluations: evaluations)
   }
 
   package func bundleIDs(
@@ -174,22 +174,16 @@ extension PostgresStore {
     -> SignedFact?
   {
     guard let scopeID = try await scopes.id(of: scope) else { return nil }
-    return try await dictionaries.retrying { () async throws(StoreError) in
-      let rows = try await query(
-        ReadStatements.signedFact,
-        [
-          .int64(scopeID), .int64(Int64(key.kind.rawValue)),
-          .bytes(key.packedIdentifier),
-        ])
-      guard rows.count > 0 else { return nil }
-      let vault = dictionaries.vault
-      return try PostgresStoredFact.signed(rows, 0, scope: scope, vault: vault) {
-        () throws(StoreError) in
-        try rows.optionalData(0, 11)
-      } document: { digest throws(StoreError) in
-        guard let stored = try rows.optionalData(0, 12) else { return nil }
-        return try vault.payload(of: stored, digest: digest)
-      }
+    let rows = try await query(
+      ReadStatements.signedFact,
+      [.int64(scopeID), .int64(Int64(key.kind.rawValue)), .bytes(key.packedIdentifier)])
+    guard rows.count > 0 else { return nil }
+    return try PostgresStoredFact.signed(rows, 0, scope: scope, vault: vault) {
+      () throws(StoreError) in
+      try rows.optionalData(0, 11)
+    } document: { digest throws(StoreError) in
+      guard let stored = try rows.optionalData(0, 12) else { return nil }
+      return try vault.payload(of: stored, digest: digest)
     }
   }
 

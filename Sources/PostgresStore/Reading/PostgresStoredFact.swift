@@ -5,8 +5,7 @@ import EntitlementStore
 enum PostgresStoredFact {
   /// - Parameter firstColumn: `kind`, followed by `authority`, `digest`, `payload` and the columns of
   ///   ``Targets/rowTexts(of:)``.
-  /// - Throws: ``StoreError/Code/corrupt`` when the payload cannot be decoded or belongs to another
-  ///   scope; ``StoreError/Code/unknownDictionary``.
+  /// - Throws: ``StoreError/Code/corrupt`` when the payload cannot be read or belongs to another scope.
   static func decode(
     _ rows: PostgresRows, _ row: Int, firstColumn: Int, scope: AppScope, vault: PayloadVault
   ) throws(StoreError) -> Fact {

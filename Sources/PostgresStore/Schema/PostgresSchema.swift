@@ -39,15 +39,18 @@ package enum PostgresSchema {
       report: report)
   }
 
-  /// - Parameter limit: for the wait for another migration.
+  /// - Parameters:
+  ///   - limit: for the wait for another migration.
+  ///   - files: the migrations of the program.
   static func migrate(
     connection: String, dryRun: Bool, connectTimeout: Duration = defaultConnectTimeout,
-    waitingAtMost limit: Duration, report: @Sendable (MigrationStep) -> Void
+    waitingAtMost limit: Duration, files: [MigrationFile] = MigrationFile.all,
+    report: @Sendable (MigrationStep) -> Void
   ) async throws(StoreError) -> SchemaStatus {
     try await withPool(connection) { pool throws(StoreError) in
       do {
         return try await pool.withSession(within: connectTimeout) { session throws(StoreError) in
-          let migrator = Migrator(session: session)
+          let migrator = Migrator(session: session, files: files)
           return try await migrator.migrate(
             dryRun: dryRun, waitingAtMost: limit, report: report)
         }
@@ -85,16 +88,8 @@ package enum PostgresSchema {
   {
     let isThere = try await pool.query(hasTable, [], within: limit)
     guard try isThere.flag(0, 0) else { return try makeStatus(nil) }
-    var status = try makeStatus(try await pool.query(applied, [], within: limit))
-    if status.found >= versionsMigration {
-      let position = try await pool.query(VersionStatements.position, [], within: limit)
-      status.lacksVersions = try !position.hasNull(0, 0)
-    }
-    return status
+    return try makeStatus(try await pool.query(applied, [], within: limit))
   }
-
-  /// The migration that added versions of facts.
-  private static let versionsMigration = 2
 
   static let hasTable = PostgresStatement(
     "SELECT to_regclass('schema_migrations') IS NOT NULL", name: "has_schema_migrations")
@@ -104,9 +99,12 @@ package enum PostgresSchema {
     FROM schema_migrations ORDER BY number
     """, name: "applied_migrations")
 
-  /// - Parameter rows: of ``applied``; nil when the table does not exist.
-  static func makeStatus(_ rows: PostgresRows?) throws(StoreError) -> SchemaStatus {
-    let known = MigrationFile.all
+  /// - Parameters:
+  ///   - rows: of ``applied``; nil when the table does not exist.
+  ///   - known: the migrations of the program.
+  static func makeStatus(
+    _ rows: PostgresRows?, _ known: [MigrationFile] = MigrationFile.all
+  ) throws(StoreError) -> SchemaStatus {
     var status = SchemaStatus(found: 0, expected: known.last?.number ?? 0, migrations: [])
     if let rows {
       for row in 0..<rows.count {
@@ -117,7 +115,10 @@ package enum PostgresSchema {
         {
           throw StoreError(
             .corrupt,
-            "migration \(number) of the database differs from the file of this program")
+            number == 1
+              ? "the database was made by a build before release 0.1.0, which no release reads: "
+                + "use a new database"
+              : "migration \(number) of the database differs from the file of this program")
         }
         status.found = max(status.found, number)
         status.migrations.append(
@@ -175,9 +176,6 @@ package struct SchemaStatus: Hashable, Sendable {
   package var expected: Int
   /// The migrations of this program, and newer ones that the database has.
   package var migrations: [Migration]
-  /// Whether versions inside stored notifications are still to be added (R53). A server can be used
-  /// meanwhile.
-  package var lacksVersions = false
 
   package init(found: Int, expected: Int, migrations: [Migration]) {
     self.found = found

@@ -248,14 +248,10 @@ enum ReadStatements {
     "(SELECT headers.bytes FROM headers WHERE headers.id = \(id) OFFSET 0)"
   }
 
-  /// The digest of a notification: the first half of what rows of schema versions before 13 have.
-  static let notificationDigest =
-    "substring(notifications.digest FROM 1 FOR \(PayloadDigest.length))"
-
   static let recordColumns = """
     notifications.uuid, notifications.scope, notifications.type, notifications.subtype,
     notifications.status, notifications.signed_date, notifications.received_at,
-    \(notificationDigest) AS digest
+    notifications.digest
     """
 
   static let notificationColumns = """
@@ -361,8 +357,8 @@ extension ReadStatements {
     owner JOIN \(ownersTargets)
       CROSS JOIN LATERAL (
         SELECT * FROM notifications
-        WHERE notifications.chain_scope = $1::bigint
-          AND notifications.chain = \(Targets.text(of: "held.target"))
+        WHERE notifications.scope = $1::bigint
+          AND notifications.chain = held.target
         OFFSET 0) AS notifications
     """
 }

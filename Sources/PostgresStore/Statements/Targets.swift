@@ -101,17 +101,6 @@ package enum Targets {
     """
   }
 
-  /// SQL of a target as text, its letter and its id, as `notifications` has it of a chain.
-  static func text(of target: String) -> String {
-    let identifier = "substring(\(target) FROM 2)"
-    return """
-      convert_from(substring(\(target) FROM 1 FOR 1), 'UTF8') || CASE get_byte(\(target), 1)
-        WHEN 255 THEN convert_from(substring(\(target) FROM 3), 'UTF8')
-        WHEN 254 THEN encode(substring(\(target) FROM 3), 'hex')::uuid::text
-        ELSE rtrim(encode(\(identifier), 'hex'), 'f') END
-      """
-  }
-
   /// The text of an array of targets. PostgreSQL has no array of arrays with different lengths, so that
   /// the targets of several accounts are parameters in this form.
   package static func array(_ targets: [[UInt8]]) -> String {

@@ -4,7 +4,7 @@ import EntitlementStore
 /// less than an upsert, so tables that need both have a statement for each.
 enum WriteStatements {
   /// The schema that this program writes. A migration that it does not know may refuse it.
-  static let schemaVersion = 13
+  static let schemaVersion = 1
 
   /// `$1` the token of this transaction, `$2` a token whose outcome is known and which is deleted.
   static let writeToken = PostgresStatement(
@@ -367,12 +367,11 @@ enum WriteStatements {
   static let writeNotifications = PostgresStatement(
     """
     INSERT INTO notifications (
-      uuid, scope, header, status, signed_date, received_at, type, subtype, chain_scope, chain,
-      digest, signature, payload)
+      uuid, scope, header, status, signed_date, received_at, type, subtype, chain, digest,
+      signature, payload)
     SELECT * FROM unnest(
       $1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-      $7::text[], $8::text[], $9::bigint[], $10::text[], $11::bytea[], $12::bytea[],
-      $13::bytea[])
+      $7::text[], $8::text[], $9::bytea[], $10::bytea[], $11::bytea[], $12::bytea[])
     """, name: "write_notifications")
 
   /// The first array has the ordinals of the events within the transaction.

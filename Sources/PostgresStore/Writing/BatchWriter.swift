@@ -7,7 +7,7 @@ import Synchronization
 final class BatchWriter: Sendable {
   private let pool: PostgresPool
   private let limits: PostgresStoreLimits
-  private let dictionaries: DictionaryLoader
+  private let vault: PayloadVault
   private let trail: AuditTrail
   private let logger: Logger
   private let counters: PostgresCounters
@@ -17,13 +17,12 @@ final class BatchWriter: Sendable {
   private let resolvedTokens = Mutex<[[UInt8]]>([])
 
   init(
-    pool: PostgresPool, limits: PostgresStoreLimits, dictionaries: DictionaryLoader,
-    trail: AuditTrail, logger: Logger, counters: PostgresCounters,
-    announce: @escaping @Sendable () -> Void
+    pool: PostgresPool, limits: PostgresStoreLimits, vault: PayloadVault, trail: AuditTrail,
+    logger: Logger, counters: PostgresCounters, announce: @escaping @Sendable () -> Void
   ) {
     self.pool = pool
     self.limits = limits
-    self.dictionaries = dictionaries
+    self.vault = vault
     self.trail = trail
     self.logger = logger
     self.counters = counters
@@ -126,24 +125,7 @@ final class BatchWriter: Sendable {
     throw BatchFailure(last)
   }
 
-  /// Begins the transaction once again when it read a payload whose dictionary is not loaded.
   private func run(
-    _ jobs: ArraySlice<WriteJob>, _ wait: LockWait, keys: Set<LedgerKey>, token: [UInt8]
-  ) async throws(BatchFailure) -> WriteTransaction.Outcome {
-    do throws(BatchFailure) {
-      return try await runOnce(jobs, wait, keys: keys, token: token)
-    } catch {
-      guard error.failure.code == .unknownDictionary else { throw error }
-    }
-    do throws(StoreError) {
-      try await dictionaries.load()
-    } catch {
-      throw BatchFailure(error, cause: .timeout)
-    }
-    return try await runOnce(jobs, wait, keys: keys, token: token)
-  }
-
-  private func runOnce(
     _ jobs: ArraySlice<WriteJob>, _ wait: LockWait, keys: Set<LedgerKey>, token: [UInt8]
   ) async throws(BatchFailure) -> WriteTransaction.Outcome {
     let former = resolvedTokens.withLock { $0.popLast() }
@@ -155,7 +137,7 @@ final class BatchWriter: Sendable {
       let outcome = try await pool.withSession(within: limits.exchangeTimeLimit) { session in
         var transaction = WriteTransaction(
           session: session, jobs: jobs, keys: keys, wait: wait, limits: limits,
-          vault: dictionaries.vault, trail: trail)
+          vault: vault, trail: trail)
         return try await transaction.run(token: token, formerToken: former)
       }
       switch outcome {

@@ -133,7 +133,7 @@ extension ChangeWriter {
           .byteStrings(tokens.map(\.token.token.packedBytes)),
           .texts(tokens.map(\.row.account?.rawValue)),
           .int64s(tokens.map { Int64($0.row.state.rawValue) }), .texts(tokens.map(\.row.author)),
-          .texts(tokens.map(\.row.note)), .int64s(tokens.map(\.row.since?.rawValue)),
+          .texts(tokens.map(\.row.note)), .int64s(tokens.map(\.row.since.rawValue)),
           .texts(tokens.map(\.row.onBehalfOf)),
         ], count: tokens.count)
     }

@@ -1,6 +1,5 @@
 import EntitlementDomain
 import EntitlementStore
-import PayloadCompression
 
 // The versions of facts that do not stand (R53).
 extension ChangeWriter {
@@ -25,7 +24,7 @@ extension ChangeWriter {
         guard let payload = rows.standingPayloads[fact] else {
           throw StoreError(.internalFault, "the payload of a standing version was not loaded")
         }
-        payloads.append(try vault.versionForm(of: payload, with: dictionary))
+        payloads.append(try vault.versionForm(of: payload))
       }
     }
     add(

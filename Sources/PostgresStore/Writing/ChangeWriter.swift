@@ -13,24 +13,21 @@ struct ChangeWriter {
   let scopes: PostgresScopeIDs
   let headers: HeaderIDs
   let vault: PayloadVault
-  /// The one that payloads are written with.
-  let dictionary: PayloadDictionary
   /// The events that are kept with their links.
   let plainEvents: [ScopedTarget: PlainLinkEvent]
   private(set) var commands: [PostgresCommand] = []
 
   /// - Throws: ``StoreError/Code/internalFault`` when there are more changes than sequence numbers,
-  ///   or hashing a document fails; ``StoreError/Code/unknownDictionary``.
+  ///   or hashing a document fails.
   init(
     _ changes: LedgerChanges, rows: LoadedRows, scopes: PostgresScopeIDs, headers: HeaderIDs,
-    vault: PayloadVault, dictionary: PayloadDictionary
+    vault: PayloadVault
   ) throws(StoreError) {
     self.changes = changes
     self.rows = rows
     self.scopes = scopes
     self.headers = headers
     self.vault = vault
-    self.dictionary = dictionary
     plainEvents = changes.plainLinkEvents
     guard
       max(changes.changes.count, changes.linkEvents.count)
@@ -186,17 +183,10 @@ struct ChangeWriter {
         .int64s(records.map(\.signedDate?.rawValue)),
         .int64s(writes.map(\.receivedAt.rawValue)), .texts(records.map(\.type)),
         .texts(records.map(\.subtype)),
-        .int64s(writes.map { write in chainScope(of: write).map { scopes[$0] } }),
-        // As text (``Targets/text(of:)``).
-        .texts(writes.map { $0.chain.map { "c" + $0.rawValue } }),
+        .byteStrings(writes.map { $0.chain.map { LinkTarget.chain($0).stored } }),
         .byteStrings(records.map(\.digest.bytes)), .byteStrings(signatures),
         .byteStrings(payloads),
       ])
-  }
-
-  /// A notification about a chain always names its app.
-  private func chainScope(of write: NotificationWrite) -> AppScope? {
-    write.chain == nil ? nil : write.notification.record.scope
   }
 
   private mutating func addJobs() {
@@ -276,7 +266,7 @@ struct ChangeWriter {
 
   /// The bytes to store of a payload or document.
   func stored(_ payload: [UInt8], header: [UInt8]? = nil, texts: RowTexts = .none) -> [UInt8] {
-    vault.stored(payload, header: header, texts: texts, with: dictionary)
+    vault.stored(payload, header: header, texts: texts)
   }
 
   mutating func add(

@@ -73,7 +73,7 @@ struct RowLoader {
   var commands: [PostgresCommand] { loads.map(\.command) }
 
   /// - Parameter results: the results of ``commands``, in order.
-  /// - Throws: ``StoreError/Code/corrupt``; ``StoreError/Code/unknownDictionary``.
+  /// - Throws: ``StoreError/Code/corrupt``.
   func take(_ results: ArraySlice<PostgresRows>, into rows: inout LoadedRows) throws(StoreError) {
     rows.markLoaded(keys)
     for (load, result) in zip(loads, results) { try load.take(result, &rows) }

@@ -1,6 +1,5 @@
 import EntitlementDomain
 import EntitlementStore
-import PayloadCompression
 
 /// The lock timeouts of a transaction.
 enum LockWait: Sendable {
@@ -24,7 +23,7 @@ struct WriteTransaction {
     case locksUnavailable(Set<LedgerKey>)
     /// Another transaction holds an app and environment exclusively. Retry within the time limit.
     case scopeLockUnavailable(PostgresFailure)
-    /// The cached ids of the jobs, or the dictionary, are no longer valid in the database.
+    /// The cached ids of the jobs are no longer valid in the database.
     case staleIDs
     /// The connection was lost after the commit was sent.
     case unknown([WriteJob.Answer], PostgresFailure)
@@ -39,8 +38,6 @@ struct WriteTransaction {
   private let wait: LockWait
   private let limits: PostgresStoreLimits
   private let vault: PayloadVault
-  /// The dictionary that payloads are written with.
-  private let dictionary: PayloadDictionary
   private let trail: AuditTrail
   private var keys: Set<LedgerKey>
   private var rows = LoadedRows()
@@ -52,7 +49,6 @@ struct WriteTransaction {
   ) {
     self.session = session
     self.vault = vault
-    dictionary = vault.current
     self.trail = trail
     self.jobs = jobs
     self.wait = wait
@@ -156,8 +152,8 @@ struct WriteTransaction {
     RowLocks(keys, scopes: scopes, limit: limits.maximumLockedRows)
   }
 
-  /// Checks that the cached ids of apps and headers, and the dictionary, are valid in the database. A
-  /// failover may have lost their rows, and the ids may have been reassigned since.
+  /// Checks that the cached ids of apps and headers are valid in the database. A failover may have lost
+  /// their rows, and the ids may have been reassigned since.
   private var idCheck: PostgresCommand {
     let headers = headers.ids
     let scopes = Array(scopes.ids)
@@ -167,7 +163,6 @@ struct WriteTransaction {
         .int64s(headers.map(\.id)), .byteStrings(headers.map(\.digest)),
         .int64s(scopes.map(\.value)), .texts(scopes.map(\.key.environment.rawValue)),
         .texts(scopes.map(\.key.bundleID.rawValue)),
-        .int64(Int64(dictionary.number)), .bytes(dictionary.digest),
       ])
   }
 
@@ -230,7 +225,7 @@ struct WriteTransaction {
       return .done(answers, ChangeNumbering(base: 0), hasChanges: false)
     }
     let writer = try ChangeWriter(
-      changes, rows: rows, scopes: scopes, headers: headers, vault: vault, dictionary: dictionary)
+      changes, rows: rows, scopes: scopes, headers: headers, vault: vault)
     var answers = answers
     var commands = writer.commands
     if !changes.audits.isEmpty {
@@ -277,7 +272,7 @@ struct WriteTransaction {
   private static let rollback = PostgresStatement("ROLLBACK", name: "roll_back")
 
   /// `$1` and `$2` ids and digests of headers; `$3` to `$5` ids, environments and bundle ids of
-  /// apps; `$6` and `$7` number and digest of the dictionary.
+  /// apps.
   static let checkIDs = PostgresStatement(
     """
     SELECT NOT EXISTS (
@@ -292,9 +287,5 @@ struct WriteTransaction {
           SELECT 1 FROM scopes
           WHERE scopes.environment = held.environment AND scopes.bundle_id = held.bundle_id
             AND scopes.id = held.id OFFSET 0))
-      AND ($6::bigint = 1 OR EXISTS (
-        SELECT 1 FROM payload_dictionaries
-        WHERE payload_dictionaries.number = $6::bigint
-          AND payload_dictionaries.digest = $7::bytea OFFSET 0))
     """, name: "check_numbers")
 }

@@ -89,7 +89,7 @@ extension ReceiptAuthority.Digest {
 
 extension ReceiptAuthority {
   /// Loads the authority from the directory of a ``SigningAuthority``, or generates and saves one
-  /// there. Directories of earlier versions have no receipt authority.
+  /// there.
   ///
   /// Keys and certificates are PEM files that only their owner can read.
   ///

@@ -16,11 +16,10 @@ struct SampleRows {
   /// The rows of one submission.
   let count: Int
 
-  /// Tables that a submission does not write again: apps, signers, the schema, the state of payloads;
-  /// and the token that detects whether a commit took effect.
+  /// Tables that a submission does not write again: apps, signers, the schema; and the token that
+  /// detects whether a commit took effect.
   private static let otherTables = [
-    "meta", "scopes", "headers", "commit_tokens", "schema_migrations", "payload_conversions",
-    "payload_dictionaries",
+    "meta", "scopes", "headers", "commit_tokens", "schema_migrations",
   ]
   private static let separator: Character = "\u{1f}"
   private static let null = "\u{1e}"

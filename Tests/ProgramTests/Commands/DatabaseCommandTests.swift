@@ -1,12 +1,13 @@
+import Foundation
 import Glibc
+import SQLiteStore
 import TestSupport
 import Testing
 
 @Suite("entitlectl database", .timeLimit(.minutes(5)))
 struct DatabaseCommandTests {
   @Test(
-    "64: a URI of no PostgreSQL database, without printing it",
-    arguments: ["status", "migrate", "train-dictionary"])
+    "64: a URI of no PostgreSQL database, without printing it", arguments: ["status", "migrate"])
   func usage(verb: String) async throws {
     let valid = ["--database", "postgresql://u@h/d"]
     var rows: [([String], [String: String], String)] = [
@@ -23,12 +24,6 @@ struct DatabaseCommandTests {
       rows += [
         (["--database", "sqlite:/tmp/secret"], [:], "the server migrates it at its start"),
         ([], ["ENTITLE_STORE": "sqlite:/tmp/secret"], "ENTITLE_STORE names an SQLite file"),
-      ]
-    }
-    if verb == "train-dictionary" {
-      rows += [
-        (valid + ["--samples", "0"], [:], "--samples is from 1 to 100000"),
-        (valid + ["--samples", "100001"], [:], "--samples is from 1 to 100000"),
       ]
     }
     for (arguments, environment, text) in rows {
@@ -93,7 +88,7 @@ struct DatabaseCommandTests {
 
   @Test func `3: a database that is not there, without its password`() async throws {
     let folder = try TemporaryFolder()
-    for verb in ["status", "migrate", "train-dictionary"] {
+    for verb in ["status", "migrate"] {
       let run = try await ProgramRun.of(
         .entitlectl,
         ["database", verb, "--timeout", "0.5"],
@@ -145,114 +140,60 @@ struct DatabaseCommandTests {
     #expect(current.errors == "")
     #expect(try current.document(JSONTree.self) == after)
 
-    // As an interrupted run leaves it.
-    let name = try EphemeralPostgres.databaseName(of: url)
-    try EphemeralPostgres.shared.execute(
-      "UPDATE meta SET versions_added_through = ''", database: name)
-    let interrupted = try await run("status")
-    #expect(interrupted.exit == .code(1))
-    #expect(interrupted.errors.contains("entitlectl database migrate"))
-    #expect(try interrupted.document(JSONTree.self)["lacksVersions"] == .boolean(true))
-
     let again = try await run("migrate", output: "table")
     #expect(again.exit == .code(0))
     #expect(!again.errors.contains("applied"))
     #expect(again.output.split(separator: "\n").count == migrations.count + 1)
-
-    // A new database has nothing to convert.
-    #expect(before["payloads"] == nil)
-    let conversions = try #require(after["payloads"]?["conversions"]).elements
-    #expect(
-      conversions.compactMap { $0["table"]?.text } == [
-        "facts", "versions", "notifications", "documents",
-      ])
-    for conversion in conversions {
-      #expect(conversion["endedAtMs"] != nil)
-      #expect(conversion["rows"]?.text == "0")
-    }
-    _ = try await run("migrate")
     let table = try await run("status", output: "table")
     #expect(table.exit == .code(0))
-    #expect(table.output.contains("CONVERSION"))
-    #expect(!table.output.contains("SAMPLES"))
-    let refused = try await run("train-dictionary")
-    #expect(refused.exit == .code(2))
-    #expect(refused.output == "")
-    #expect(refused.errors.contains("0 payloads are too few for a dictionary"))
+    #expect(table.output == again.output)
   }
 
-  @Test(
-    "A dictionary is tried, trained, and listed", .enabled(if: EphemeralPostgres.isAvailable))
-  func training() async throws {
-    let url = try EphemeralPostgres.shared.makeDatabase()
-    let name = try EphemeralPostgres.databaseName(of: url)
-    func run(_ arguments: String..., output: String = "json") async throws -> ProgramRun {
-      try await ProgramRun.of(
-        .entitlectl, ["database"] + arguments + ["--output", output],
-        environment: ["ENTITLE_STORE": url])
-    }
-    let older = try await run("train-dictionary")
-    #expect(older.exit == .code(2))
-    #expect(older.errors.contains("entitlectl database migrate"))
-    #expect(try await run("migrate").exit == .code(0))
-    // As a former version stored them.
-    try EphemeralPostgres.shared.execute(
-      """
-      INSERT INTO facts (scope, target, kind, authority, header, signed_date, is_revoked,
-        is_upgraded, identifier, digest, signature, payload)
-      SELECT 1, '\\x63'::bytea || decode(to_char(i, 'FM0000'), 'hex'), 1, 2, 1, i, false, false, '',
-        substring(sha256(payload) FROM 1 FOR 16), '', payload
-      FROM generate_series(1, 1000) i, LATERAL (SELECT convert_to(
-        '{"transactionId":"' || i || '","productId":"com.example.reader.gold.' || i % 7
-          || '","storefront":"' || md5(i::text) || '","type":"Auto-Renewable Subscription"}',
-        'UTF8') AS payload) made
-      """, database: name)
-
-    let tried = try await run("train-dictionary", "--dry-run", "--samples", "600")
-    #expect(tried.exit == .code(0))
-    #expect(tried.errors.hasPrefix("training a dictionary on payloads of "))
-    let trial = try tried.document(JSONTree.self)
-    #expect(trial["dictionary"] == nil)
-    #expect(trial["samples"]?.integer == 540)
-    #expect(trial["comparedSamples"]?.integer == 60)
-    #expect(trial["converts"] == .boolean(false))
-    #expect(
-      try await run("status").document(JSONTree.self)["payloads"]?["dictionaries"]?.elements == [])
-
-    let trained = try await run("train-dictionary", "--convert")
-    #expect(trained.exit == .code(0))
-    let report = try trained.document(JSONTree.self)
-    #expect(report["dictionary"]?.integer == 2)
-    #expect(report["samples"]?.integer == 900)
-    #expect(report["converts"] == .boolean(true))
-    let again = try await run("train-dictionary", output: "table")
-    #expect(again.exit == .code(0))
-    #expect(again.output.hasPrefix("DICTIONARY"))
-    #expect(again.output.split(separator: "\n").last?.hasPrefix("3 ") == true)
-
-    let status = try await run("status")
-    #expect(status.exit == .code(0))
-    let payloads = try #require(try status.document(JSONTree.self)["payloads"])
-    let dictionaries = try #require(payloads["dictionaries"]).elements
-    #expect(dictionaries.compactMap { $0["number"]?.integer } == [2, 3])
-    #expect(dictionaries.compactMap { $0["samples"]?.integer } == [900, 900])
-    for conversion in try #require(payloads["conversions"]).elements {
-      #expect(conversion["dictionary"]?.integer == 2)
-      #expect(conversion["endedAtMs"] == nil)
-    }
-    #expect(try await run("status", output: "table").output.contains("SAMPLES"))
-  }
-
-  @Test("An SQLite file has a status of its payloads; one that is not there is refused")
+  @Test("2: an SQLite file that does not exist, or of another version; 0: one of this version")
   func file() async throws {
     let folder = try TemporaryFolder()
-    for arguments in [["status"], ["train-dictionary"], ["train-dictionary", "--dry-run"]] {
-      let run = try await ProgramRun.of(
-        .entitlectl, ["database"] + arguments + ["--database", "sqlite:\(folder.file("none"))"])
-      #expect(run.exit == .code(2), "\(arguments): \(run.errors)")
-      #expect(run.output == "")
-      #expect(run.errors.contains("does not exist"), "\(run.errors)")
+    func status(_ name: String, output: String = "json") async throws -> ProgramRun {
+      try await ProgramRun.of(
+        .entitlectl,
+        ["database", "status", "--output", output, "--database", "sqlite:\(folder.file(name))"])
     }
-    #expect(Glibc.access(folder.file("none"), F_OK) != 0)
+    let missing = try await status("none")
+    #expect(missing.exit == .code(2), "\(missing.errors)")
+    #expect(missing.output == "")
+    #expect(missing.errors.contains("does not exist"), "\(missing.errors)")
+    #expect(!FileManager.default.fileExists(atPath: folder.file("none")))
+
+    let path = folder.file("entitle.sqlite")
+    let store = try SQLiteStore.open(at: path)
+    // A server may have the file open.
+    let current = try await status("entitle.sqlite")
+    #expect(current.exit == .code(0), "\(current.errors)")
+    let document = try current.document(JSONTree.self)
+    let expected = try #require(document["expectedVersion"]?.integer)
+    #expect(expected >= 1)
+    #expect(document["version"]?.integer == expected)
+    #expect(document["migrations"]?.elements == [])
+    let table = try await status("entitle.sqlite", output: "table")
+    #expect(
+      table.output.split(whereSeparator: \.isWhitespace)
+        == ["VERSION", "EXPECTED", "\(expected)", "\(expected)"])
+    await store.close()
+
+    let others: [(Int64, String)] = [(9_999, "newer than this program"), (0, "older schema")]
+    for (version, text) in others {
+      var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+      // `user_version`, big-endian (SQLite, "Database File Format", 1.3).
+      bytes.replaceSubrange(60..<64, with: [0, 0, UInt8(version >> 8), UInt8(version & 255)])
+      try Data(bytes).write(to: URL(filePath: folder.file("\(version).sqlite")))
+      let other = try await status("\(version).sqlite")
+      #expect(other.exit == .code(2), "\(other.errors)")
+      #expect(other.errors.contains(text), "\(other.errors)")
+      #expect(try other.document(JSONTree.self)["version"]?.integer == version)
+    }
+
+    _ = try folder.write("no database", to: "foreign.sqlite")
+    let foreign = try await status("foreign.sqlite")
+    #expect(foreign.exit == .code(1), "\(foreign.errors)")
+    #expect(foreign.output == "")
   }
 }

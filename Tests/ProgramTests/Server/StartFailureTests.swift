@@ -147,7 +147,7 @@ struct StartFailureTests {
     var bytes = [UInt8](try Data(contentsOf: URL(filePath: bench.databasePath)))
     // `user_version` and `application_id`, big-endian (SQLite, "Database File Format", 1.3).
     bytes.replaceSubrange(60..<64, with: [0, 0, 0x27, 0x0F])
-    bytes.replaceSubrange(68..<72, with: Array("Entl".utf8))
+    bytes.replaceSubrange(68..<72, with: Array("enti".utf8))
     let newer = bench.folder.file("newer.sqlite")
     try Data(bytes).write(to: URL(filePath: newer))
     let run = try await start(["--store": "sqlite:\(newer)"])

@@ -931,8 +931,7 @@ public struct LinkHistoryEntry: Hashable, Sendable {
   /// The cause of the change.
   public var reason: LinkReason?
   /// The name of the authenticated caller whose request or submission caused it: "local" where
-  /// access control was off, "server" for the server's own jobs. Empty for a step of an earlier
-  /// version.
+  /// access control was off, "server" for the server's own jobs.
   public var author: String?
   /// The reason given in the request; empty when a submission caused it.
   public var note: String?

@@ -669,7 +669,7 @@ struct  Entitle__V1__LinkEvent
   Entitle__V1__LinkReason reason;
   /*
    * The name of the authenticated caller whose request or submission caused it: "local" where access
-   * control was off, "server" for the server's own jobs. Empty for a step of an earlier version.
+   * control was off, "server" for the server's own jobs.
    */
   char *author;
   /*

@@ -1,14 +1,15 @@
 import AppStorePayloads
 import Cryptography
-package import EntitlementDomain
+import EntitlementDomain
+import EntitlementStore
 
-/// The facts inside a stored notification, which was verified before it was stored.
-package enum NotificationFacts {
+/// The facts inside a notification that was verified.
+enum NotificationFacts {
   /// - Parameter payload: the JSON of the notification.
-  /// - Returns: the transaction and the renewal info, as far as present. A payload that this version
-  ///   of the program cannot decode is left out.
+  /// - Returns: the transaction and the renewal info, as far as present. A payload that
+  ///   cannot be decoded is left out.
   /// - Throws: ``StoreError/Code/internalFault`` when hashing fails.
-  package static func facts(inside payload: [UInt8]) throws(StoreError) -> [SignedFact] {
+  static func facts(inside payload: [UInt8]) throws(StoreError) -> [SignedFact] {
     guard let fields = try? PayloadFields(json: payload),
       let notification = try? PayloadDecoder.notification(fields),
       let bundleID = notification.bundleID
