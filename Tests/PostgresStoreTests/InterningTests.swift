@@ -46,7 +46,7 @@ struct InterningTests {
           record: NotificationRecord(
             uuid: NotificationUUID("\(number)"), type: "DID_RENEW", subtype: nil,
             scope: StoreSample.scope, status: nil, signedDate: nil,
-            digest: fact.fact.digest),
+            digest: try StoredPayload.digest(of: [1])),
           signed: SignedPayload(
             header: [UInt8](repeating: UInt8(number % 3), count: 4_000), payload: [1],
             signature: [2]))
