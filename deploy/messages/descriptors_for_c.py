@@ -12,9 +12,14 @@ from pathlib import Path
 from google.protobuf import descriptor_pb2
 
 
+# `option (pb_c_file).gen_pack_helpers = false`, of protobuf-c/protobuf-c.proto: field 2 of extension 1019.
+NO_PACK_HELPERS = bytes([0xDA, 0x3F, 0x02, 0x10, 0x00])
+
+
 def for_protoc_c(files, left_out=frozenset()):
     """The descriptors without the parts that protoc-c 1.4 cannot read: our own options, and
-    `optional`, which by definition is a oneof with one member and has the same encoding.
+    `optional`, which by definition is a oneof with one member and has the same encoding. Also without
+    what nobody uses of the C: services, comments, and functions that pack each message.
 
     `left_out` names files for which no C is generated, such as those that only declare options."""
     result = descriptor_pb2.FileDescriptorSet()
@@ -28,9 +33,9 @@ def for_protoc_c(files, left_out=frozenset()):
             simplify(message)
         for enumeration in copy.enum_type:
             enumeration.ClearField("options")
-        for service in copy.service:
-            for method in service.method:
-                method.ClearField("options")
+        copy.ClearField("service")
+        copy.ClearField("source_code_info")
+        copy.options.MergeFromString(NO_PACK_HELPERS)
     return result
 
 

@@ -13,89 +13,11 @@ void   entitle__v1__who_am_irequest__init
   static const Entitle__V1__WhoAmIRequest init_value = ENTITLE__V1__WHO_AM_IREQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__who_am_irequest__get_packed_size
-                     (const Entitle__V1__WhoAmIRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__who_am_irequest__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__who_am_irequest__pack
-                     (const Entitle__V1__WhoAmIRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__who_am_irequest__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__who_am_irequest__pack_to_buffer
-                     (const Entitle__V1__WhoAmIRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__who_am_irequest__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__WhoAmIRequest *
-       entitle__v1__who_am_irequest__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__WhoAmIRequest *)
-     protobuf_c_message_unpack (&entitle__v1__who_am_irequest__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__who_am_irequest__free_unpacked
-                     (Entitle__V1__WhoAmIRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__who_am_irequest__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__who_am_iresponse__init
                      (Entitle__V1__WhoAmIResponse         *message)
 {
   static const Entitle__V1__WhoAmIResponse init_value = ENTITLE__V1__WHO_AM_IRESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__who_am_iresponse__get_packed_size
-                     (const Entitle__V1__WhoAmIResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__who_am_iresponse__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__who_am_iresponse__pack
-                     (const Entitle__V1__WhoAmIResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__who_am_iresponse__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__who_am_iresponse__pack_to_buffer
-                     (const Entitle__V1__WhoAmIResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__who_am_iresponse__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__WhoAmIResponse *
-       entitle__v1__who_am_iresponse__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__WhoAmIResponse *)
-     protobuf_c_message_unpack (&entitle__v1__who_am_iresponse__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__who_am_iresponse__free_unpacked
-                     (Entitle__V1__WhoAmIResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__who_am_iresponse__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__permitted_app__init
                      (Entitle__V1__PermittedApp         *message)
@@ -103,89 +25,11 @@ void   entitle__v1__permitted_app__init
   static const Entitle__V1__PermittedApp init_value = ENTITLE__V1__PERMITTED_APP__INIT;
   *message = init_value;
 }
-size_t entitle__v1__permitted_app__get_packed_size
-                     (const Entitle__V1__PermittedApp *message)
-{
-  assert(message->base.descriptor == &entitle__v1__permitted_app__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__permitted_app__pack
-                     (const Entitle__V1__PermittedApp *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__permitted_app__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__permitted_app__pack_to_buffer
-                     (const Entitle__V1__PermittedApp *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__permitted_app__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__PermittedApp *
-       entitle__v1__permitted_app__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__PermittedApp *)
-     protobuf_c_message_unpack (&entitle__v1__permitted_app__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__permitted_app__free_unpacked
-                     (Entitle__V1__PermittedApp *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__permitted_app__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__caller_limits__init
                      (Entitle__V1__CallerLimits         *message)
 {
   static const Entitle__V1__CallerLimits init_value = ENTITLE__V1__CALLER_LIMITS__INIT;
   *message = init_value;
-}
-size_t entitle__v1__caller_limits__get_packed_size
-                     (const Entitle__V1__CallerLimits *message)
-{
-  assert(message->base.descriptor == &entitle__v1__caller_limits__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__caller_limits__pack
-                     (const Entitle__V1__CallerLimits *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__caller_limits__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__caller_limits__pack_to_buffer
-                     (const Entitle__V1__CallerLimits *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__caller_limits__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CallerLimits *
-       entitle__v1__caller_limits__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CallerLimits *)
-     protobuf_c_message_unpack (&entitle__v1__caller_limits__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__caller_limits__free_unpacked
-                     (Entitle__V1__CallerLimits *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__caller_limits__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__get_credentials_request__init
                      (Entitle__V1__GetCredentialsRequest         *message)
@@ -193,89 +37,11 @@ void   entitle__v1__get_credentials_request__init
   static const Entitle__V1__GetCredentialsRequest init_value = ENTITLE__V1__GET_CREDENTIALS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__get_credentials_request__get_packed_size
-                     (const Entitle__V1__GetCredentialsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_credentials_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_credentials_request__pack
-                     (const Entitle__V1__GetCredentialsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_credentials_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_credentials_request__pack_to_buffer
-                     (const Entitle__V1__GetCredentialsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_credentials_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetCredentialsRequest *
-       entitle__v1__get_credentials_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetCredentialsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_credentials_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_credentials_request__free_unpacked
-                     (Entitle__V1__GetCredentialsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_credentials_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__reload_credentials_request__init
                      (Entitle__V1__ReloadCredentialsRequest         *message)
 {
   static const Entitle__V1__ReloadCredentialsRequest init_value = ENTITLE__V1__RELOAD_CREDENTIALS_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__reload_credentials_request__get_packed_size
-                     (const Entitle__V1__ReloadCredentialsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__reload_credentials_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__reload_credentials_request__pack
-                     (const Entitle__V1__ReloadCredentialsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__reload_credentials_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__reload_credentials_request__pack_to_buffer
-                     (const Entitle__V1__ReloadCredentialsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__reload_credentials_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ReloadCredentialsRequest *
-       entitle__v1__reload_credentials_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ReloadCredentialsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__reload_credentials_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__reload_credentials_request__free_unpacked
-                     (Entitle__V1__ReloadCredentialsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__reload_credentials_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__credentials_response__init
                      (Entitle__V1__CredentialsResponse         *message)
@@ -283,89 +49,11 @@ void   entitle__v1__credentials_response__init
   static const Entitle__V1__CredentialsResponse init_value = ENTITLE__V1__CREDENTIALS_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__credentials_response__get_packed_size
-                     (const Entitle__V1__CredentialsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__credentials_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__credentials_response__pack
-                     (const Entitle__V1__CredentialsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__credentials_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__credentials_response__pack_to_buffer
-                     (const Entitle__V1__CredentialsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__credentials_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CredentialsResponse *
-       entitle__v1__credentials_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CredentialsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__credentials_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__credentials_response__free_unpacked
-                     (Entitle__V1__CredentialsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__credentials_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__caller_entry__init
                      (Entitle__V1__CallerEntry         *message)
 {
   static const Entitle__V1__CallerEntry init_value = ENTITLE__V1__CALLER_ENTRY__INIT;
   *message = init_value;
-}
-size_t entitle__v1__caller_entry__get_packed_size
-                     (const Entitle__V1__CallerEntry *message)
-{
-  assert(message->base.descriptor == &entitle__v1__caller_entry__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__caller_entry__pack
-                     (const Entitle__V1__CallerEntry *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__caller_entry__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__caller_entry__pack_to_buffer
-                     (const Entitle__V1__CallerEntry *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__caller_entry__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CallerEntry *
-       entitle__v1__caller_entry__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CallerEntry *)
-     protobuf_c_message_unpack (&entitle__v1__caller_entry__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__caller_entry__free_unpacked
-                     (Entitle__V1__CallerEntry *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__caller_entry__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__caller_token__init
                      (Entitle__V1__CallerToken         *message)
@@ -373,89 +61,11 @@ void   entitle__v1__caller_token__init
   static const Entitle__V1__CallerToken init_value = ENTITLE__V1__CALLER_TOKEN__INIT;
   *message = init_value;
 }
-size_t entitle__v1__caller_token__get_packed_size
-                     (const Entitle__V1__CallerToken *message)
-{
-  assert(message->base.descriptor == &entitle__v1__caller_token__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__caller_token__pack
-                     (const Entitle__V1__CallerToken *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__caller_token__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__caller_token__pack_to_buffer
-                     (const Entitle__V1__CallerToken *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__caller_token__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CallerToken *
-       entitle__v1__caller_token__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CallerToken *)
-     protobuf_c_message_unpack (&entitle__v1__caller_token__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__caller_token__free_unpacked
-                     (Entitle__V1__CallerToken *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__caller_token__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__credentials_attempt__init
                      (Entitle__V1__CredentialsAttempt         *message)
 {
   static const Entitle__V1__CredentialsAttempt init_value = ENTITLE__V1__CREDENTIALS_ATTEMPT__INIT;
   *message = init_value;
-}
-size_t entitle__v1__credentials_attempt__get_packed_size
-                     (const Entitle__V1__CredentialsAttempt *message)
-{
-  assert(message->base.descriptor == &entitle__v1__credentials_attempt__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__credentials_attempt__pack
-                     (const Entitle__V1__CredentialsAttempt *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__credentials_attempt__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__credentials_attempt__pack_to_buffer
-                     (const Entitle__V1__CredentialsAttempt *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__credentials_attempt__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CredentialsAttempt *
-       entitle__v1__credentials_attempt__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CredentialsAttempt *)
-     protobuf_c_message_unpack (&entitle__v1__credentials_attempt__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__credentials_attempt__free_unpacked
-                     (Entitle__V1__CredentialsAttempt *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__credentials_attempt__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 #define entitle__v1__who_am_irequest__field_descriptors NULL
 #define entitle__v1__who_am_irequest__field_indices_by_name NULL
@@ -1245,56 +855,3 @@ const ProtobufCEnumDescriptor entitle__v1__caller_proof__descriptor =
   entitle__v1__caller_proof__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__access_service__method_descriptors[3] =
-{
-  { "WhoAmI", &entitle__v1__who_am_irequest__descriptor, &entitle__v1__who_am_iresponse__descriptor },
-  { "GetCredentials", &entitle__v1__get_credentials_request__descriptor, &entitle__v1__credentials_response__descriptor },
-  { "ReloadCredentials", &entitle__v1__reload_credentials_request__descriptor, &entitle__v1__credentials_response__descriptor },
-};
-const unsigned entitle__v1__access_service__method_indices_by_name[] = {
-  1,        /* GetCredentials */
-  2,        /* ReloadCredentials */
-  0         /* WhoAmI */
-};
-const ProtobufCServiceDescriptor entitle__v1__access_service__descriptor =
-{
-  PROTOBUF_C__SERVICE_DESCRIPTOR_MAGIC,
-  "entitle.v1.AccessService",
-  "AccessService",
-  "Entitle__V1__AccessService",
-  "entitle.v1",
-  3,
-  entitle__v1__access_service__method_descriptors,
-  entitle__v1__access_service__method_indices_by_name
-};
-void entitle__v1__access_service__who_am_i(ProtobufCService *service,
-                                           const Entitle__V1__WhoAmIRequest *input,
-                                           Entitle__V1__WhoAmIResponse_Closure closure,
-                                           void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__access_service__descriptor);
-  service->invoke(service, 0, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__access_service__get_credentials(ProtobufCService *service,
-                                                  const Entitle__V1__GetCredentialsRequest *input,
-                                                  Entitle__V1__CredentialsResponse_Closure closure,
-                                                  void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__access_service__descriptor);
-  service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__access_service__reload_credentials(ProtobufCService *service,
-                                                     const Entitle__V1__ReloadCredentialsRequest *input,
-                                                     Entitle__V1__CredentialsResponse_Closure closure,
-                                                     void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__access_service__descriptor);
-  service->invoke(service, 2, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__access_service__init (Entitle__V1__AccessService_Service *service,
-                                        Entitle__V1__AccessService_ServiceDestroy destroy)
-{
-  protobuf_c_service_generated_init (&service->base,
-                                     &entitle__v1__access_service__descriptor,
-                                     (ProtobufCServiceDestroy) destroy);
-}

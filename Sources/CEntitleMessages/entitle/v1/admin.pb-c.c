@@ -13,89 +13,11 @@ void   entitle__v1__grant__init
   static const Entitle__V1__Grant init_value = ENTITLE__V1__GRANT__INIT;
   *message = init_value;
 }
-size_t entitle__v1__grant__get_packed_size
-                     (const Entitle__V1__Grant *message)
-{
-  assert(message->base.descriptor == &entitle__v1__grant__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__grant__pack
-                     (const Entitle__V1__Grant *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__grant__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__grant__pack_to_buffer
-                     (const Entitle__V1__Grant *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__grant__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Grant *
-       entitle__v1__grant__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Grant *)
-     protobuf_c_message_unpack (&entitle__v1__grant__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__grant__free_unpacked
-                     (Entitle__V1__Grant *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__grant__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__grant_withdrawal__init
                      (Entitle__V1__GrantWithdrawal         *message)
 {
   static const Entitle__V1__GrantWithdrawal init_value = ENTITLE__V1__GRANT_WITHDRAWAL__INIT;
   *message = init_value;
-}
-size_t entitle__v1__grant_withdrawal__get_packed_size
-                     (const Entitle__V1__GrantWithdrawal *message)
-{
-  assert(message->base.descriptor == &entitle__v1__grant_withdrawal__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__grant_withdrawal__pack
-                     (const Entitle__V1__GrantWithdrawal *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__grant_withdrawal__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__grant_withdrawal__pack_to_buffer
-                     (const Entitle__V1__GrantWithdrawal *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__grant_withdrawal__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GrantWithdrawal *
-       entitle__v1__grant_withdrawal__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GrantWithdrawal *)
-     protobuf_c_message_unpack (&entitle__v1__grant_withdrawal__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__grant_withdrawal__free_unpacked
-                     (Entitle__V1__GrantWithdrawal *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__grant_withdrawal__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__add_grant_request__init
                      (Entitle__V1__AddGrantRequest         *message)
@@ -103,89 +25,11 @@ void   entitle__v1__add_grant_request__init
   static const Entitle__V1__AddGrantRequest init_value = ENTITLE__V1__ADD_GRANT_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__add_grant_request__get_packed_size
-                     (const Entitle__V1__AddGrantRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__add_grant_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__add_grant_request__pack
-                     (const Entitle__V1__AddGrantRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__add_grant_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__add_grant_request__pack_to_buffer
-                     (const Entitle__V1__AddGrantRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__add_grant_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__AddGrantRequest *
-       entitle__v1__add_grant_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__AddGrantRequest *)
-     protobuf_c_message_unpack (&entitle__v1__add_grant_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__add_grant_request__free_unpacked
-                     (Entitle__V1__AddGrantRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__add_grant_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__withdraw_grant_request__init
                      (Entitle__V1__WithdrawGrantRequest         *message)
 {
   static const Entitle__V1__WithdrawGrantRequest init_value = ENTITLE__V1__WITHDRAW_GRANT_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__withdraw_grant_request__get_packed_size
-                     (const Entitle__V1__WithdrawGrantRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__withdraw_grant_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__withdraw_grant_request__pack
-                     (const Entitle__V1__WithdrawGrantRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__withdraw_grant_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__withdraw_grant_request__pack_to_buffer
-                     (const Entitle__V1__WithdrawGrantRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__withdraw_grant_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__WithdrawGrantRequest *
-       entitle__v1__withdraw_grant_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__WithdrawGrantRequest *)
-     protobuf_c_message_unpack (&entitle__v1__withdraw_grant_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__withdraw_grant_request__free_unpacked
-                     (Entitle__V1__WithdrawGrantRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__withdraw_grant_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__grant_response__init
                      (Entitle__V1__GrantResponse         *message)
@@ -193,89 +37,11 @@ void   entitle__v1__grant_response__init
   static const Entitle__V1__GrantResponse init_value = ENTITLE__V1__GRANT_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__grant_response__get_packed_size
-                     (const Entitle__V1__GrantResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__grant_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__grant_response__pack
-                     (const Entitle__V1__GrantResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__grant_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__grant_response__pack_to_buffer
-                     (const Entitle__V1__GrantResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__grant_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GrantResponse *
-       entitle__v1__grant_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GrantResponse *)
-     protobuf_c_message_unpack (&entitle__v1__grant_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__grant_response__free_unpacked
-                     (Entitle__V1__GrantResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__grant_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_grants_request__init
                      (Entitle__V1__ListGrantsRequest         *message)
 {
   static const Entitle__V1__ListGrantsRequest init_value = ENTITLE__V1__LIST_GRANTS_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_grants_request__get_packed_size
-                     (const Entitle__V1__ListGrantsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_grants_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_grants_request__pack
-                     (const Entitle__V1__ListGrantsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_grants_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_grants_request__pack_to_buffer
-                     (const Entitle__V1__ListGrantsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_grants_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListGrantsRequest *
-       entitle__v1__list_grants_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListGrantsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_grants_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_grants_request__free_unpacked
-                     (Entitle__V1__ListGrantsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_grants_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_grants_response__init
                      (Entitle__V1__ListGrantsResponse         *message)
@@ -283,89 +49,11 @@ void   entitle__v1__list_grants_response__init
   static const Entitle__V1__ListGrantsResponse init_value = ENTITLE__V1__LIST_GRANTS_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_grants_response__get_packed_size
-                     (const Entitle__V1__ListGrantsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_grants_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_grants_response__pack
-                     (const Entitle__V1__ListGrantsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_grants_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_grants_response__pack_to_buffer
-                     (const Entitle__V1__ListGrantsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_grants_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListGrantsResponse *
-       entitle__v1__list_grants_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListGrantsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_grants_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_grants_response__free_unpacked
-                     (Entitle__V1__ListGrantsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_grants_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_catalog_request__init
                      (Entitle__V1__GetCatalogRequest         *message)
 {
   static const Entitle__V1__GetCatalogRequest init_value = ENTITLE__V1__GET_CATALOG_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_catalog_request__get_packed_size
-                     (const Entitle__V1__GetCatalogRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_catalog_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_catalog_request__pack
-                     (const Entitle__V1__GetCatalogRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_catalog_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_catalog_request__pack_to_buffer
-                     (const Entitle__V1__GetCatalogRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_catalog_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetCatalogRequest *
-       entitle__v1__get_catalog_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetCatalogRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_catalog_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_catalog_request__free_unpacked
-                     (Entitle__V1__GetCatalogRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_catalog_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__reload_catalog_request__init
                      (Entitle__V1__ReloadCatalogRequest         *message)
@@ -373,89 +61,11 @@ void   entitle__v1__reload_catalog_request__init
   static const Entitle__V1__ReloadCatalogRequest init_value = ENTITLE__V1__RELOAD_CATALOG_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__reload_catalog_request__get_packed_size
-                     (const Entitle__V1__ReloadCatalogRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__reload_catalog_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__reload_catalog_request__pack
-                     (const Entitle__V1__ReloadCatalogRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__reload_catalog_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__reload_catalog_request__pack_to_buffer
-                     (const Entitle__V1__ReloadCatalogRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__reload_catalog_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ReloadCatalogRequest *
-       entitle__v1__reload_catalog_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ReloadCatalogRequest *)
-     protobuf_c_message_unpack (&entitle__v1__reload_catalog_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__reload_catalog_request__free_unpacked
-                     (Entitle__V1__ReloadCatalogRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__reload_catalog_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__file_issue__init
                      (Entitle__V1__FileIssue         *message)
 {
   static const Entitle__V1__FileIssue init_value = ENTITLE__V1__FILE_ISSUE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__file_issue__get_packed_size
-                     (const Entitle__V1__FileIssue *message)
-{
-  assert(message->base.descriptor == &entitle__v1__file_issue__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__file_issue__pack
-                     (const Entitle__V1__FileIssue *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__file_issue__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__file_issue__pack_to_buffer
-                     (const Entitle__V1__FileIssue *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__file_issue__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__FileIssue *
-       entitle__v1__file_issue__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__FileIssue *)
-     protobuf_c_message_unpack (&entitle__v1__file_issue__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__file_issue__free_unpacked
-                     (Entitle__V1__FileIssue *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__file_issue__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__catalog_response__init
                      (Entitle__V1__CatalogResponse         *message)
@@ -463,89 +73,11 @@ void   entitle__v1__catalog_response__init
   static const Entitle__V1__CatalogResponse init_value = ENTITLE__V1__CATALOG_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__catalog_response__get_packed_size
-                     (const Entitle__V1__CatalogResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__catalog_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__catalog_response__pack
-                     (const Entitle__V1__CatalogResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__catalog_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__catalog_response__pack_to_buffer
-                     (const Entitle__V1__CatalogResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__catalog_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CatalogResponse *
-       entitle__v1__catalog_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CatalogResponse *)
-     protobuf_c_message_unpack (&entitle__v1__catalog_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__catalog_response__free_unpacked
-                     (Entitle__V1__CatalogResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__catalog_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__catalog_attempt__init
                      (Entitle__V1__CatalogAttempt         *message)
 {
   static const Entitle__V1__CatalogAttempt init_value = ENTITLE__V1__CATALOG_ATTEMPT__INIT;
   *message = init_value;
-}
-size_t entitle__v1__catalog_attempt__get_packed_size
-                     (const Entitle__V1__CatalogAttempt *message)
-{
-  assert(message->base.descriptor == &entitle__v1__catalog_attempt__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__catalog_attempt__pack
-                     (const Entitle__V1__CatalogAttempt *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__catalog_attempt__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__catalog_attempt__pack_to_buffer
-                     (const Entitle__V1__CatalogAttempt *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__catalog_attempt__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CatalogAttempt *
-       entitle__v1__catalog_attempt__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CatalogAttempt *)
-     protobuf_c_message_unpack (&entitle__v1__catalog_attempt__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__catalog_attempt__free_unpacked
-                     (Entitle__V1__CatalogAttempt *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__catalog_attempt__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_changes_request__init
                      (Entitle__V1__ListChangesRequest         *message)
@@ -553,89 +85,11 @@ void   entitle__v1__list_changes_request__init
   static const Entitle__V1__ListChangesRequest init_value = ENTITLE__V1__LIST_CHANGES_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_changes_request__get_packed_size
-                     (const Entitle__V1__ListChangesRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_changes_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_changes_request__pack
-                     (const Entitle__V1__ListChangesRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_changes_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_changes_request__pack_to_buffer
-                     (const Entitle__V1__ListChangesRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_changes_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListChangesRequest *
-       entitle__v1__list_changes_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListChangesRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_changes_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_changes_request__free_unpacked
-                     (Entitle__V1__ListChangesRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_changes_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_changes_response__init
                      (Entitle__V1__ListChangesResponse         *message)
 {
   static const Entitle__V1__ListChangesResponse init_value = ENTITLE__V1__LIST_CHANGES_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_changes_response__get_packed_size
-                     (const Entitle__V1__ListChangesResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_changes_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_changes_response__pack
-                     (const Entitle__V1__ListChangesResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_changes_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_changes_response__pack_to_buffer
-                     (const Entitle__V1__ListChangesResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_changes_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListChangesResponse *
-       entitle__v1__list_changes_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListChangesResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_changes_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_changes_response__free_unpacked
-                     (Entitle__V1__ListChangesResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_changes_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__change__init
                      (Entitle__V1__Change         *message)
@@ -643,89 +97,11 @@ void   entitle__v1__change__init
   static const Entitle__V1__Change init_value = ENTITLE__V1__CHANGE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__change__get_packed_size
-                     (const Entitle__V1__Change *message)
-{
-  assert(message->base.descriptor == &entitle__v1__change__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__change__pack
-                     (const Entitle__V1__Change *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__change__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__change__pack_to_buffer
-                     (const Entitle__V1__Change *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__change__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Change *
-       entitle__v1__change__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Change *)
-     protobuf_c_message_unpack (&entitle__v1__change__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__change__free_unpacked
-                     (Entitle__V1__Change *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__change__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_customer_history_request__init
                      (Entitle__V1__GetCustomerHistoryRequest         *message)
 {
   static const Entitle__V1__GetCustomerHistoryRequest init_value = ENTITLE__V1__GET_CUSTOMER_HISTORY_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_customer_history_request__get_packed_size
-                     (const Entitle__V1__GetCustomerHistoryRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_customer_history_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_customer_history_request__pack
-                     (const Entitle__V1__GetCustomerHistoryRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_customer_history_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_customer_history_request__pack_to_buffer
-                     (const Entitle__V1__GetCustomerHistoryRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_customer_history_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetCustomerHistoryRequest *
-       entitle__v1__get_customer_history_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetCustomerHistoryRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_customer_history_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_customer_history_request__free_unpacked
-                     (Entitle__V1__GetCustomerHistoryRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_customer_history_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__get_customer_history_response__init
                      (Entitle__V1__GetCustomerHistoryResponse         *message)
@@ -733,89 +109,11 @@ void   entitle__v1__get_customer_history_response__init
   static const Entitle__V1__GetCustomerHistoryResponse init_value = ENTITLE__V1__GET_CUSTOMER_HISTORY_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__get_customer_history_response__get_packed_size
-                     (const Entitle__V1__GetCustomerHistoryResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_customer_history_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_customer_history_response__pack
-                     (const Entitle__V1__GetCustomerHistoryResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_customer_history_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_customer_history_response__pack_to_buffer
-                     (const Entitle__V1__GetCustomerHistoryResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_customer_history_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetCustomerHistoryResponse *
-       entitle__v1__get_customer_history_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetCustomerHistoryResponse *)
-     protobuf_c_message_unpack (&entitle__v1__get_customer_history_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_customer_history_response__free_unpacked
-                     (Entitle__V1__GetCustomerHistoryResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_customer_history_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__history_entry__init
                      (Entitle__V1__HistoryEntry         *message)
 {
   static const Entitle__V1__HistoryEntry init_value = ENTITLE__V1__HISTORY_ENTRY__INIT;
   *message = init_value;
-}
-size_t entitle__v1__history_entry__get_packed_size
-                     (const Entitle__V1__HistoryEntry *message)
-{
-  assert(message->base.descriptor == &entitle__v1__history_entry__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__history_entry__pack
-                     (const Entitle__V1__HistoryEntry *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__history_entry__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__history_entry__pack_to_buffer
-                     (const Entitle__V1__HistoryEntry *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__history_entry__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__HistoryEntry *
-       entitle__v1__history_entry__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__HistoryEntry *)
-     protobuf_c_message_unpack (&entitle__v1__history_entry__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__history_entry__free_unpacked
-                     (Entitle__V1__HistoryEntry *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__history_entry__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__notification_entry__init
                      (Entitle__V1__NotificationEntry         *message)
@@ -823,89 +121,11 @@ void   entitle__v1__notification_entry__init
   static const Entitle__V1__NotificationEntry init_value = ENTITLE__V1__NOTIFICATION_ENTRY__INIT;
   *message = init_value;
 }
-size_t entitle__v1__notification_entry__get_packed_size
-                     (const Entitle__V1__NotificationEntry *message)
-{
-  assert(message->base.descriptor == &entitle__v1__notification_entry__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__notification_entry__pack
-                     (const Entitle__V1__NotificationEntry *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__notification_entry__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__notification_entry__pack_to_buffer
-                     (const Entitle__V1__NotificationEntry *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__notification_entry__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__NotificationEntry *
-       entitle__v1__notification_entry__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__NotificationEntry *)
-     protobuf_c_message_unpack (&entitle__v1__notification_entry__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__notification_entry__free_unpacked
-                     (Entitle__V1__NotificationEntry *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__notification_entry__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__export_customer_request__init
                      (Entitle__V1__ExportCustomerRequest         *message)
 {
   static const Entitle__V1__ExportCustomerRequest init_value = ENTITLE__V1__EXPORT_CUSTOMER_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__export_customer_request__get_packed_size
-                     (const Entitle__V1__ExportCustomerRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__export_customer_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__export_customer_request__pack
-                     (const Entitle__V1__ExportCustomerRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__export_customer_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__export_customer_request__pack_to_buffer
-                     (const Entitle__V1__ExportCustomerRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__export_customer_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ExportCustomerRequest *
-       entitle__v1__export_customer_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ExportCustomerRequest *)
-     protobuf_c_message_unpack (&entitle__v1__export_customer_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__export_customer_request__free_unpacked
-                     (Entitle__V1__ExportCustomerRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__export_customer_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__exported_piece__init
                      (Entitle__V1__ExportedPiece         *message)
@@ -913,89 +133,11 @@ void   entitle__v1__exported_piece__init
   static const Entitle__V1__ExportedPiece init_value = ENTITLE__V1__EXPORTED_PIECE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__exported_piece__get_packed_size
-                     (const Entitle__V1__ExportedPiece *message)
-{
-  assert(message->base.descriptor == &entitle__v1__exported_piece__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__exported_piece__pack
-                     (const Entitle__V1__ExportedPiece *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__exported_piece__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__exported_piece__pack_to_buffer
-                     (const Entitle__V1__ExportedPiece *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__exported_piece__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ExportedPiece *
-       entitle__v1__exported_piece__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ExportedPiece *)
-     protobuf_c_message_unpack (&entitle__v1__exported_piece__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__exported_piece__free_unpacked
-                     (Entitle__V1__ExportedPiece *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__exported_piece__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__delete_customer_request__init
                      (Entitle__V1__DeleteCustomerRequest         *message)
 {
   static const Entitle__V1__DeleteCustomerRequest init_value = ENTITLE__V1__DELETE_CUSTOMER_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__delete_customer_request__get_packed_size
-                     (const Entitle__V1__DeleteCustomerRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__delete_customer_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__delete_customer_request__pack
-                     (const Entitle__V1__DeleteCustomerRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__delete_customer_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__delete_customer_request__pack_to_buffer
-                     (const Entitle__V1__DeleteCustomerRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__delete_customer_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__DeleteCustomerRequest *
-       entitle__v1__delete_customer_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__DeleteCustomerRequest *)
-     protobuf_c_message_unpack (&entitle__v1__delete_customer_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__delete_customer_request__free_unpacked
-                     (Entitle__V1__DeleteCustomerRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__delete_customer_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_unlinked_chains_request__init
                      (Entitle__V1__ListUnlinkedChainsRequest         *message)
@@ -1003,89 +145,11 @@ void   entitle__v1__list_unlinked_chains_request__init
   static const Entitle__V1__ListUnlinkedChainsRequest init_value = ENTITLE__V1__LIST_UNLINKED_CHAINS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_unlinked_chains_request__get_packed_size
-                     (const Entitle__V1__ListUnlinkedChainsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_unlinked_chains_request__pack
-                     (const Entitle__V1__ListUnlinkedChainsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_unlinked_chains_request__pack_to_buffer
-                     (const Entitle__V1__ListUnlinkedChainsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListUnlinkedChainsRequest *
-       entitle__v1__list_unlinked_chains_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListUnlinkedChainsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_unlinked_chains_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_unlinked_chains_request__free_unpacked
-                     (Entitle__V1__ListUnlinkedChainsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_unlinked_chains_response__init
                      (Entitle__V1__ListUnlinkedChainsResponse         *message)
 {
   static const Entitle__V1__ListUnlinkedChainsResponse init_value = ENTITLE__V1__LIST_UNLINKED_CHAINS_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_unlinked_chains_response__get_packed_size
-                     (const Entitle__V1__ListUnlinkedChainsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_unlinked_chains_response__pack
-                     (const Entitle__V1__ListUnlinkedChainsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_unlinked_chains_response__pack_to_buffer
-                     (const Entitle__V1__ListUnlinkedChainsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListUnlinkedChainsResponse *
-       entitle__v1__list_unlinked_chains_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListUnlinkedChainsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_unlinked_chains_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_unlinked_chains_response__free_unpacked
-                     (Entitle__V1__ListUnlinkedChainsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_unlinked_chains_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__unlinked_chain__init
                      (Entitle__V1__UnlinkedChain         *message)
@@ -1093,89 +157,11 @@ void   entitle__v1__unlinked_chain__init
   static const Entitle__V1__UnlinkedChain init_value = ENTITLE__V1__UNLINKED_CHAIN__INIT;
   *message = init_value;
 }
-size_t entitle__v1__unlinked_chain__get_packed_size
-                     (const Entitle__V1__UnlinkedChain *message)
-{
-  assert(message->base.descriptor == &entitle__v1__unlinked_chain__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__unlinked_chain__pack
-                     (const Entitle__V1__UnlinkedChain *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__unlinked_chain__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__unlinked_chain__pack_to_buffer
-                     (const Entitle__V1__UnlinkedChain *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__unlinked_chain__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__UnlinkedChain *
-       entitle__v1__unlinked_chain__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__UnlinkedChain *)
-     protobuf_c_message_unpack (&entitle__v1__unlinked_chain__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__unlinked_chain__free_unpacked
-                     (Entitle__V1__UnlinkedChain *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__unlinked_chain__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_notifications_request__init
                      (Entitle__V1__ListNotificationsRequest         *message)
 {
   static const Entitle__V1__ListNotificationsRequest init_value = ENTITLE__V1__LIST_NOTIFICATIONS_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_notifications_request__get_packed_size
-                     (const Entitle__V1__ListNotificationsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_notifications_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_notifications_request__pack
-                     (const Entitle__V1__ListNotificationsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_notifications_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_notifications_request__pack_to_buffer
-                     (const Entitle__V1__ListNotificationsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_notifications_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListNotificationsRequest *
-       entitle__v1__list_notifications_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListNotificationsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_notifications_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_notifications_request__free_unpacked
-                     (Entitle__V1__ListNotificationsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_notifications_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_notifications_response__init
                      (Entitle__V1__ListNotificationsResponse         *message)
@@ -1183,89 +169,11 @@ void   entitle__v1__list_notifications_response__init
   static const Entitle__V1__ListNotificationsResponse init_value = ENTITLE__V1__LIST_NOTIFICATIONS_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_notifications_response__get_packed_size
-                     (const Entitle__V1__ListNotificationsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_notifications_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_notifications_response__pack
-                     (const Entitle__V1__ListNotificationsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_notifications_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_notifications_response__pack_to_buffer
-                     (const Entitle__V1__ListNotificationsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_notifications_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListNotificationsResponse *
-       entitle__v1__list_notifications_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListNotificationsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_notifications_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_notifications_response__free_unpacked
-                     (Entitle__V1__ListNotificationsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_notifications_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__received_notification__init
                      (Entitle__V1__ReceivedNotification         *message)
 {
   static const Entitle__V1__ReceivedNotification init_value = ENTITLE__V1__RECEIVED_NOTIFICATION__INIT;
   *message = init_value;
-}
-size_t entitle__v1__received_notification__get_packed_size
-                     (const Entitle__V1__ReceivedNotification *message)
-{
-  assert(message->base.descriptor == &entitle__v1__received_notification__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__received_notification__pack
-                     (const Entitle__V1__ReceivedNotification *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__received_notification__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__received_notification__pack_to_buffer
-                     (const Entitle__V1__ReceivedNotification *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__received_notification__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ReceivedNotification *
-       entitle__v1__received_notification__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ReceivedNotification *)
-     protobuf_c_message_unpack (&entitle__v1__received_notification__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__received_notification__free_unpacked
-                     (Entitle__V1__ReceivedNotification *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__received_notification__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__get_statistics_request__init
                      (Entitle__V1__GetStatisticsRequest         *message)
@@ -1273,89 +181,11 @@ void   entitle__v1__get_statistics_request__init
   static const Entitle__V1__GetStatisticsRequest init_value = ENTITLE__V1__GET_STATISTICS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__get_statistics_request__get_packed_size
-                     (const Entitle__V1__GetStatisticsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_statistics_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_statistics_request__pack
-                     (const Entitle__V1__GetStatisticsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_statistics_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_statistics_request__pack_to_buffer
-                     (const Entitle__V1__GetStatisticsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_statistics_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetStatisticsRequest *
-       entitle__v1__get_statistics_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetStatisticsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_statistics_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_statistics_request__free_unpacked
-                     (Entitle__V1__GetStatisticsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_statistics_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_statistics_response__init
                      (Entitle__V1__GetStatisticsResponse         *message)
 {
   static const Entitle__V1__GetStatisticsResponse init_value = ENTITLE__V1__GET_STATISTICS_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_statistics_response__get_packed_size
-                     (const Entitle__V1__GetStatisticsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_statistics_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_statistics_response__pack
-                     (const Entitle__V1__GetStatisticsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_statistics_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_statistics_response__pack_to_buffer
-                     (const Entitle__V1__GetStatisticsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_statistics_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetStatisticsResponse *
-       entitle__v1__get_statistics_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetStatisticsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__get_statistics_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_statistics_response__free_unpacked
-                     (Entitle__V1__GetStatisticsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_statistics_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__counter__init
                      (Entitle__V1__Counter         *message)
@@ -1363,89 +193,11 @@ void   entitle__v1__counter__init
   static const Entitle__V1__Counter init_value = ENTITLE__V1__COUNTER__INIT;
   *message = init_value;
 }
-size_t entitle__v1__counter__get_packed_size
-                     (const Entitle__V1__Counter *message)
-{
-  assert(message->base.descriptor == &entitle__v1__counter__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__counter__pack
-                     (const Entitle__V1__Counter *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__counter__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__counter__pack_to_buffer
-                     (const Entitle__V1__Counter *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__counter__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Counter *
-       entitle__v1__counter__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Counter *)
-     protobuf_c_message_unpack (&entitle__v1__counter__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__counter__free_unpacked
-                     (Entitle__V1__Counter *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__counter__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_server_request__init
                      (Entitle__V1__GetServerRequest         *message)
 {
   static const Entitle__V1__GetServerRequest init_value = ENTITLE__V1__GET_SERVER_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_server_request__get_packed_size
-                     (const Entitle__V1__GetServerRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_server_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_server_request__pack
-                     (const Entitle__V1__GetServerRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_server_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_server_request__pack_to_buffer
-                     (const Entitle__V1__GetServerRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_server_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetServerRequest *
-       entitle__v1__get_server_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetServerRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_server_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_server_request__free_unpacked
-                     (Entitle__V1__GetServerRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_server_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__get_server_response__init
                      (Entitle__V1__GetServerResponse         *message)
@@ -1453,89 +205,11 @@ void   entitle__v1__get_server_response__init
   static const Entitle__V1__GetServerResponse init_value = ENTITLE__V1__GET_SERVER_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__get_server_response__get_packed_size
-                     (const Entitle__V1__GetServerResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_server_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_server_response__pack
-                     (const Entitle__V1__GetServerResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_server_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_server_response__pack_to_buffer
-                     (const Entitle__V1__GetServerResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_server_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetServerResponse *
-       entitle__v1__get_server_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetServerResponse *)
-     protobuf_c_message_unpack (&entitle__v1__get_server_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_server_response__free_unpacked
-                     (Entitle__V1__GetServerResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_server_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__import_archived_response_request__init
                      (Entitle__V1__ImportArchivedResponseRequest         *message)
 {
   static const Entitle__V1__ImportArchivedResponseRequest init_value = ENTITLE__V1__IMPORT_ARCHIVED_RESPONSE_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__import_archived_response_request__get_packed_size
-                     (const Entitle__V1__ImportArchivedResponseRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__import_archived_response_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__import_archived_response_request__pack
-                     (const Entitle__V1__ImportArchivedResponseRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__import_archived_response_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__import_archived_response_request__pack_to_buffer
-                     (const Entitle__V1__ImportArchivedResponseRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__import_archived_response_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ImportArchivedResponseRequest *
-       entitle__v1__import_archived_response_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ImportArchivedResponseRequest *)
-     protobuf_c_message_unpack (&entitle__v1__import_archived_response_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__import_archived_response_request__free_unpacked
-                     (Entitle__V1__ImportArchivedResponseRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__import_archived_response_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 static const ProtobufCFieldDescriptor entitle__v1__grant__field_descriptors[12] =
 {
@@ -4190,166 +2864,3 @@ const ProtobufCEnumDescriptor entitle__v1__store_kind__descriptor =
   entitle__v1__store_kind__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__admin_service__method_descriptors[14] =
-{
-  { "AddGrant", &entitle__v1__add_grant_request__descriptor, &entitle__v1__grant_response__descriptor },
-  { "WithdrawGrant", &entitle__v1__withdraw_grant_request__descriptor, &entitle__v1__grant_response__descriptor },
-  { "ListGrants", &entitle__v1__list_grants_request__descriptor, &entitle__v1__list_grants_response__descriptor },
-  { "GetCatalog", &entitle__v1__get_catalog_request__descriptor, &entitle__v1__catalog_response__descriptor },
-  { "ReloadCatalog", &entitle__v1__reload_catalog_request__descriptor, &entitle__v1__catalog_response__descriptor },
-  { "ListChanges", &entitle__v1__list_changes_request__descriptor, &entitle__v1__list_changes_response__descriptor },
-  { "ImportArchivedResponse", &entitle__v1__import_archived_response_request__descriptor, &entitle__v1__submit_receipt_response__descriptor },
-  { "GetCustomerHistory", &entitle__v1__get_customer_history_request__descriptor, &entitle__v1__get_customer_history_response__descriptor },
-  { "ExportCustomer", &entitle__v1__export_customer_request__descriptor, &entitle__v1__exported_piece__descriptor },
-  { "DeleteCustomer", &entitle__v1__delete_customer_request__descriptor, &entitle__v1__link_response__descriptor },
-  { "ListUnlinkedChains", &entitle__v1__list_unlinked_chains_request__descriptor, &entitle__v1__list_unlinked_chains_response__descriptor },
-  { "ListNotifications", &entitle__v1__list_notifications_request__descriptor, &entitle__v1__list_notifications_response__descriptor },
-  { "GetStatistics", &entitle__v1__get_statistics_request__descriptor, &entitle__v1__get_statistics_response__descriptor },
-  { "GetServer", &entitle__v1__get_server_request__descriptor, &entitle__v1__get_server_response__descriptor },
-};
-const unsigned entitle__v1__admin_service__method_indices_by_name[] = {
-  0,        /* AddGrant */
-  9,        /* DeleteCustomer */
-  8,        /* ExportCustomer */
-  3,        /* GetCatalog */
-  7,        /* GetCustomerHistory */
-  13,        /* GetServer */
-  12,        /* GetStatistics */
-  6,        /* ImportArchivedResponse */
-  5,        /* ListChanges */
-  2,        /* ListGrants */
-  11,        /* ListNotifications */
-  10,        /* ListUnlinkedChains */
-  4,        /* ReloadCatalog */
-  1         /* WithdrawGrant */
-};
-const ProtobufCServiceDescriptor entitle__v1__admin_service__descriptor =
-{
-  PROTOBUF_C__SERVICE_DESCRIPTOR_MAGIC,
-  "entitle.v1.AdminService",
-  "AdminService",
-  "Entitle__V1__AdminService",
-  "entitle.v1",
-  14,
-  entitle__v1__admin_service__method_descriptors,
-  entitle__v1__admin_service__method_indices_by_name
-};
-void entitle__v1__admin_service__add_grant(ProtobufCService *service,
-                                           const Entitle__V1__AddGrantRequest *input,
-                                           Entitle__V1__GrantResponse_Closure closure,
-                                           void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 0, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__withdraw_grant(ProtobufCService *service,
-                                                const Entitle__V1__WithdrawGrantRequest *input,
-                                                Entitle__V1__GrantResponse_Closure closure,
-                                                void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__list_grants(ProtobufCService *service,
-                                             const Entitle__V1__ListGrantsRequest *input,
-                                             Entitle__V1__ListGrantsResponse_Closure closure,
-                                             void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 2, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__get_catalog(ProtobufCService *service,
-                                             const Entitle__V1__GetCatalogRequest *input,
-                                             Entitle__V1__CatalogResponse_Closure closure,
-                                             void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 3, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__reload_catalog(ProtobufCService *service,
-                                                const Entitle__V1__ReloadCatalogRequest *input,
-                                                Entitle__V1__CatalogResponse_Closure closure,
-                                                void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 4, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__list_changes(ProtobufCService *service,
-                                              const Entitle__V1__ListChangesRequest *input,
-                                              Entitle__V1__ListChangesResponse_Closure closure,
-                                              void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 5, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__import_archived_response(ProtobufCService *service,
-                                                          const Entitle__V1__ImportArchivedResponseRequest *input,
-                                                          Entitle__V1__SubmitReceiptResponse_Closure closure,
-                                                          void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 6, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__get_customer_history(ProtobufCService *service,
-                                                      const Entitle__V1__GetCustomerHistoryRequest *input,
-                                                      Entitle__V1__GetCustomerHistoryResponse_Closure closure,
-                                                      void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 7, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__export_customer(ProtobufCService *service,
-                                                 const Entitle__V1__ExportCustomerRequest *input,
-                                                 Entitle__V1__ExportedPiece_Closure closure,
-                                                 void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 8, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__delete_customer(ProtobufCService *service,
-                                                 const Entitle__V1__DeleteCustomerRequest *input,
-                                                 Entitle__V1__LinkResponse_Closure closure,
-                                                 void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 9, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__list_unlinked_chains(ProtobufCService *service,
-                                                      const Entitle__V1__ListUnlinkedChainsRequest *input,
-                                                      Entitle__V1__ListUnlinkedChainsResponse_Closure closure,
-                                                      void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 10, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__list_notifications(ProtobufCService *service,
-                                                    const Entitle__V1__ListNotificationsRequest *input,
-                                                    Entitle__V1__ListNotificationsResponse_Closure closure,
-                                                    void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 11, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__get_statistics(ProtobufCService *service,
-                                                const Entitle__V1__GetStatisticsRequest *input,
-                                                Entitle__V1__GetStatisticsResponse_Closure closure,
-                                                void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 12, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__get_server(ProtobufCService *service,
-                                            const Entitle__V1__GetServerRequest *input,
-                                            Entitle__V1__GetServerResponse_Closure closure,
-                                            void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__admin_service__descriptor);
-  service->invoke(service, 13, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__admin_service__init (Entitle__V1__AdminService_Service *service,
-                                       Entitle__V1__AdminService_ServiceDestroy destroy)
-{
-  protobuf_c_service_generated_init (&service->base,
-                                     &entitle__v1__admin_service__descriptor,
-                                     (ProtobufCServiceDestroy) destroy);
-}

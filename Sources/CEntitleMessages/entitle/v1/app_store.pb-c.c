@@ -13,89 +13,11 @@ void   entitle__v1__app_store_payload__init
   static const Entitle__V1__AppStorePayload init_value = ENTITLE__V1__APP_STORE_PAYLOAD__INIT;
   *message = init_value;
 }
-size_t entitle__v1__app_store_payload__get_packed_size
-                     (const Entitle__V1__AppStorePayload *message)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_payload__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__app_store_payload__pack
-                     (const Entitle__V1__AppStorePayload *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_payload__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__app_store_payload__pack_to_buffer
-                     (const Entitle__V1__AppStorePayload *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_payload__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__AppStorePayload *
-       entitle__v1__app_store_payload__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__AppStorePayload *)
-     protobuf_c_message_unpack (&entitle__v1__app_store_payload__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__app_store_payload__free_unpacked
-                     (Entitle__V1__AppStorePayload *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__app_store_payload__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__app_store_notification__init
                      (Entitle__V1__AppStoreNotification         *message)
 {
   static const Entitle__V1__AppStoreNotification init_value = ENTITLE__V1__APP_STORE_NOTIFICATION__INIT;
   *message = init_value;
-}
-size_t entitle__v1__app_store_notification__get_packed_size
-                     (const Entitle__V1__AppStoreNotification *message)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_notification__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__app_store_notification__pack
-                     (const Entitle__V1__AppStoreNotification *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_notification__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__app_store_notification__pack_to_buffer
-                     (const Entitle__V1__AppStoreNotification *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_notification__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__AppStoreNotification *
-       entitle__v1__app_store_notification__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__AppStoreNotification *)
-     protobuf_c_message_unpack (&entitle__v1__app_store_notification__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__app_store_notification__free_unpacked
-                     (Entitle__V1__AppStoreNotification *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__app_store_notification__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__app_store_send_attempt__init
                      (Entitle__V1__AppStoreSendAttempt         *message)
@@ -103,89 +25,11 @@ void   entitle__v1__app_store_send_attempt__init
   static const Entitle__V1__AppStoreSendAttempt init_value = ENTITLE__V1__APP_STORE_SEND_ATTEMPT__INIT;
   *message = init_value;
 }
-size_t entitle__v1__app_store_send_attempt__get_packed_size
-                     (const Entitle__V1__AppStoreSendAttempt *message)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_send_attempt__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__app_store_send_attempt__pack
-                     (const Entitle__V1__AppStoreSendAttempt *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_send_attempt__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__app_store_send_attempt__pack_to_buffer
-                     (const Entitle__V1__AppStoreSendAttempt *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_send_attempt__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__AppStoreSendAttempt *
-       entitle__v1__app_store_send_attempt__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__AppStoreSendAttempt *)
-     protobuf_c_message_unpack (&entitle__v1__app_store_send_attempt__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__app_store_send_attempt__free_unpacked
-                     (Entitle__V1__AppStoreSendAttempt *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__app_store_send_attempt__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__app_store_subscription__init
                      (Entitle__V1__AppStoreSubscription         *message)
 {
   static const Entitle__V1__AppStoreSubscription init_value = ENTITLE__V1__APP_STORE_SUBSCRIPTION__INIT;
   *message = init_value;
-}
-size_t entitle__v1__app_store_subscription__get_packed_size
-                     (const Entitle__V1__AppStoreSubscription *message)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_subscription__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__app_store_subscription__pack
-                     (const Entitle__V1__AppStoreSubscription *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_subscription__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__app_store_subscription__pack_to_buffer
-                     (const Entitle__V1__AppStoreSubscription *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_subscription__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__AppStoreSubscription *
-       entitle__v1__app_store_subscription__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__AppStoreSubscription *)
-     protobuf_c_message_unpack (&entitle__v1__app_store_subscription__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__app_store_subscription__free_unpacked
-                     (Entitle__V1__AppStoreSubscription *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__app_store_subscription__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__get_transaction_request__init
                      (Entitle__V1__GetTransactionRequest         *message)
@@ -193,89 +37,11 @@ void   entitle__v1__get_transaction_request__init
   static const Entitle__V1__GetTransactionRequest init_value = ENTITLE__V1__GET_TRANSACTION_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__get_transaction_request__get_packed_size
-                     (const Entitle__V1__GetTransactionRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_transaction_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_transaction_request__pack
-                     (const Entitle__V1__GetTransactionRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_transaction_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_transaction_request__pack_to_buffer
-                     (const Entitle__V1__GetTransactionRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_transaction_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetTransactionRequest *
-       entitle__v1__get_transaction_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetTransactionRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_transaction_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_transaction_request__free_unpacked
-                     (Entitle__V1__GetTransactionRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_transaction_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_transactions_request__init
                      (Entitle__V1__ListTransactionsRequest         *message)
 {
   static const Entitle__V1__ListTransactionsRequest init_value = ENTITLE__V1__LIST_TRANSACTIONS_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_transactions_request__get_packed_size
-                     (const Entitle__V1__ListTransactionsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_transactions_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_transactions_request__pack
-                     (const Entitle__V1__ListTransactionsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_transactions_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_transactions_request__pack_to_buffer
-                     (const Entitle__V1__ListTransactionsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_transactions_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListTransactionsRequest *
-       entitle__v1__list_transactions_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListTransactionsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_transactions_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_transactions_request__free_unpacked
-                     (Entitle__V1__ListTransactionsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_transactions_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__get_subscription_statuses_request__init
                      (Entitle__V1__GetSubscriptionStatusesRequest         *message)
@@ -283,89 +49,11 @@ void   entitle__v1__get_subscription_statuses_request__init
   static const Entitle__V1__GetSubscriptionStatusesRequest init_value = ENTITLE__V1__GET_SUBSCRIPTION_STATUSES_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__get_subscription_statuses_request__get_packed_size
-                     (const Entitle__V1__GetSubscriptionStatusesRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_subscription_statuses_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_subscription_statuses_request__pack
-                     (const Entitle__V1__GetSubscriptionStatusesRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_subscription_statuses_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_subscription_statuses_request__pack_to_buffer
-                     (const Entitle__V1__GetSubscriptionStatusesRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_subscription_statuses_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetSubscriptionStatusesRequest *
-       entitle__v1__get_subscription_statuses_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetSubscriptionStatusesRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_subscription_statuses_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_subscription_statuses_request__free_unpacked
-                     (Entitle__V1__GetSubscriptionStatusesRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_subscription_statuses_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_refunds_request__init
                      (Entitle__V1__ListRefundsRequest         *message)
 {
   static const Entitle__V1__ListRefundsRequest init_value = ENTITLE__V1__LIST_REFUNDS_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_refunds_request__get_packed_size
-                     (const Entitle__V1__ListRefundsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_refunds_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_refunds_request__pack
-                     (const Entitle__V1__ListRefundsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_refunds_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_refunds_request__pack_to_buffer
-                     (const Entitle__V1__ListRefundsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_refunds_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListRefundsRequest *
-       entitle__v1__list_refunds_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListRefundsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_refunds_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_refunds_request__free_unpacked
-                     (Entitle__V1__ListRefundsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_refunds_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__look_up_order_request__init
                      (Entitle__V1__LookUpOrderRequest         *message)
@@ -373,89 +61,11 @@ void   entitle__v1__look_up_order_request__init
   static const Entitle__V1__LookUpOrderRequest init_value = ENTITLE__V1__LOOK_UP_ORDER_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__look_up_order_request__get_packed_size
-                     (const Entitle__V1__LookUpOrderRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__look_up_order_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__look_up_order_request__pack
-                     (const Entitle__V1__LookUpOrderRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__look_up_order_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__look_up_order_request__pack_to_buffer
-                     (const Entitle__V1__LookUpOrderRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__look_up_order_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__LookUpOrderRequest *
-       entitle__v1__look_up_order_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__LookUpOrderRequest *)
-     protobuf_c_message_unpack (&entitle__v1__look_up_order_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__look_up_order_request__free_unpacked
-                     (Entitle__V1__LookUpOrderRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__look_up_order_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_app_transaction_request__init
                      (Entitle__V1__GetAppTransactionRequest         *message)
 {
   static const Entitle__V1__GetAppTransactionRequest init_value = ENTITLE__V1__GET_APP_TRANSACTION_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_app_transaction_request__get_packed_size
-                     (const Entitle__V1__GetAppTransactionRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_app_transaction_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_app_transaction_request__pack
-                     (const Entitle__V1__GetAppTransactionRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_app_transaction_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_app_transaction_request__pack_to_buffer
-                     (const Entitle__V1__GetAppTransactionRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_app_transaction_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetAppTransactionRequest *
-       entitle__v1__get_app_transaction_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetAppTransactionRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_app_transaction_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_app_transaction_request__free_unpacked
-                     (Entitle__V1__GetAppTransactionRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_app_transaction_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__app_store_payloads_response__init
                      (Entitle__V1__AppStorePayloadsResponse         *message)
@@ -463,89 +73,11 @@ void   entitle__v1__app_store_payloads_response__init
   static const Entitle__V1__AppStorePayloadsResponse init_value = ENTITLE__V1__APP_STORE_PAYLOADS_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__app_store_payloads_response__get_packed_size
-                     (const Entitle__V1__AppStorePayloadsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_payloads_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__app_store_payloads_response__pack
-                     (const Entitle__V1__AppStorePayloadsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_payloads_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__app_store_payloads_response__pack_to_buffer
-                     (const Entitle__V1__AppStorePayloadsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_payloads_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__AppStorePayloadsResponse *
-       entitle__v1__app_store_payloads_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__AppStorePayloadsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__app_store_payloads_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__app_store_payloads_response__free_unpacked
-                     (Entitle__V1__AppStorePayloadsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__app_store_payloads_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_subscription_statuses_response__init
                      (Entitle__V1__GetSubscriptionStatusesResponse         *message)
 {
   static const Entitle__V1__GetSubscriptionStatusesResponse init_value = ENTITLE__V1__GET_SUBSCRIPTION_STATUSES_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_subscription_statuses_response__get_packed_size
-                     (const Entitle__V1__GetSubscriptionStatusesResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_subscription_statuses_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_subscription_statuses_response__pack
-                     (const Entitle__V1__GetSubscriptionStatusesResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_subscription_statuses_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_subscription_statuses_response__pack_to_buffer
-                     (const Entitle__V1__GetSubscriptionStatusesResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_subscription_statuses_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetSubscriptionStatusesResponse *
-       entitle__v1__get_subscription_statuses_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetSubscriptionStatusesResponse *)
-     protobuf_c_message_unpack (&entitle__v1__get_subscription_statuses_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_subscription_statuses_response__free_unpacked
-                     (Entitle__V1__GetSubscriptionStatusesResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_subscription_statuses_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_sent_notifications_request__init
                      (Entitle__V1__ListSentNotificationsRequest         *message)
@@ -553,89 +85,11 @@ void   entitle__v1__list_sent_notifications_request__init
   static const Entitle__V1__ListSentNotificationsRequest init_value = ENTITLE__V1__LIST_SENT_NOTIFICATIONS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_sent_notifications_request__get_packed_size
-                     (const Entitle__V1__ListSentNotificationsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_sent_notifications_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_sent_notifications_request__pack
-                     (const Entitle__V1__ListSentNotificationsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_sent_notifications_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_sent_notifications_request__pack_to_buffer
-                     (const Entitle__V1__ListSentNotificationsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_sent_notifications_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListSentNotificationsRequest *
-       entitle__v1__list_sent_notifications_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListSentNotificationsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_sent_notifications_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_sent_notifications_request__free_unpacked
-                     (Entitle__V1__ListSentNotificationsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_sent_notifications_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__sent_notifications_response__init
                      (Entitle__V1__SentNotificationsResponse         *message)
 {
   static const Entitle__V1__SentNotificationsResponse init_value = ENTITLE__V1__SENT_NOTIFICATIONS_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__sent_notifications_response__get_packed_size
-                     (const Entitle__V1__SentNotificationsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__sent_notifications_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__sent_notifications_response__pack
-                     (const Entitle__V1__SentNotificationsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__sent_notifications_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__sent_notifications_response__pack_to_buffer
-                     (const Entitle__V1__SentNotificationsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__sent_notifications_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SentNotificationsResponse *
-       entitle__v1__sent_notifications_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SentNotificationsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__sent_notifications_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__sent_notifications_response__free_unpacked
-                     (Entitle__V1__SentNotificationsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__sent_notifications_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__request_test_notification_request__init
                      (Entitle__V1__RequestTestNotificationRequest         *message)
@@ -643,89 +97,11 @@ void   entitle__v1__request_test_notification_request__init
   static const Entitle__V1__RequestTestNotificationRequest init_value = ENTITLE__V1__REQUEST_TEST_NOTIFICATION_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__request_test_notification_request__get_packed_size
-                     (const Entitle__V1__RequestTestNotificationRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__request_test_notification_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__request_test_notification_request__pack
-                     (const Entitle__V1__RequestTestNotificationRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__request_test_notification_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__request_test_notification_request__pack_to_buffer
-                     (const Entitle__V1__RequestTestNotificationRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__request_test_notification_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__RequestTestNotificationRequest *
-       entitle__v1__request_test_notification_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__RequestTestNotificationRequest *)
-     protobuf_c_message_unpack (&entitle__v1__request_test_notification_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__request_test_notification_request__free_unpacked
-                     (Entitle__V1__RequestTestNotificationRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__request_test_notification_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_test_notification_request__init
                      (Entitle__V1__GetTestNotificationRequest         *message)
 {
   static const Entitle__V1__GetTestNotificationRequest init_value = ENTITLE__V1__GET_TEST_NOTIFICATION_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_test_notification_request__get_packed_size
-                     (const Entitle__V1__GetTestNotificationRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_test_notification_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_test_notification_request__pack
-                     (const Entitle__V1__GetTestNotificationRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_test_notification_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_test_notification_request__pack_to_buffer
-                     (const Entitle__V1__GetTestNotificationRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_test_notification_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetTestNotificationRequest *
-       entitle__v1__get_test_notification_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetTestNotificationRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_test_notification_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_test_notification_request__free_unpacked
-                     (Entitle__V1__GetTestNotificationRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_test_notification_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__extend_renewal_request__init
                      (Entitle__V1__ExtendRenewalRequest         *message)
@@ -733,89 +109,11 @@ void   entitle__v1__extend_renewal_request__init
   static const Entitle__V1__ExtendRenewalRequest init_value = ENTITLE__V1__EXTEND_RENEWAL_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__extend_renewal_request__get_packed_size
-                     (const Entitle__V1__ExtendRenewalRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__extend_renewal_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__extend_renewal_request__pack
-                     (const Entitle__V1__ExtendRenewalRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__extend_renewal_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__extend_renewal_request__pack_to_buffer
-                     (const Entitle__V1__ExtendRenewalRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__extend_renewal_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ExtendRenewalRequest *
-       entitle__v1__extend_renewal_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ExtendRenewalRequest *)
-     protobuf_c_message_unpack (&entitle__v1__extend_renewal_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__extend_renewal_request__free_unpacked
-                     (Entitle__V1__ExtendRenewalRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__extend_renewal_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__extend_all_renewals_request__init
                      (Entitle__V1__ExtendAllRenewalsRequest         *message)
 {
   static const Entitle__V1__ExtendAllRenewalsRequest init_value = ENTITLE__V1__EXTEND_ALL_RENEWALS_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__extend_all_renewals_request__get_packed_size
-                     (const Entitle__V1__ExtendAllRenewalsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__extend_all_renewals_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__extend_all_renewals_request__pack
-                     (const Entitle__V1__ExtendAllRenewalsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__extend_all_renewals_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__extend_all_renewals_request__pack_to_buffer
-                     (const Entitle__V1__ExtendAllRenewalsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__extend_all_renewals_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ExtendAllRenewalsRequest *
-       entitle__v1__extend_all_renewals_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ExtendAllRenewalsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__extend_all_renewals_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__extend_all_renewals_request__free_unpacked
-                     (Entitle__V1__ExtendAllRenewalsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__extend_all_renewals_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__get_renewal_extension_request__init
                      (Entitle__V1__GetRenewalExtensionRequest         *message)
@@ -823,89 +121,11 @@ void   entitle__v1__get_renewal_extension_request__init
   static const Entitle__V1__GetRenewalExtensionRequest init_value = ENTITLE__V1__GET_RENEWAL_EXTENSION_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__get_renewal_extension_request__get_packed_size
-                     (const Entitle__V1__GetRenewalExtensionRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_renewal_extension_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_renewal_extension_request__pack
-                     (const Entitle__V1__GetRenewalExtensionRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_renewal_extension_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_renewal_extension_request__pack_to_buffer
-                     (const Entitle__V1__GetRenewalExtensionRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_renewal_extension_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetRenewalExtensionRequest *
-       entitle__v1__get_renewal_extension_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetRenewalExtensionRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_renewal_extension_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_renewal_extension_request__free_unpacked
-                     (Entitle__V1__GetRenewalExtensionRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_renewal_extension_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_renewal_extension_response__init
                      (Entitle__V1__GetRenewalExtensionResponse         *message)
 {
   static const Entitle__V1__GetRenewalExtensionResponse init_value = ENTITLE__V1__GET_RENEWAL_EXTENSION_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_renewal_extension_response__get_packed_size
-                     (const Entitle__V1__GetRenewalExtensionResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_renewal_extension_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_renewal_extension_response__pack
-                     (const Entitle__V1__GetRenewalExtensionResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_renewal_extension_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_renewal_extension_response__pack_to_buffer
-                     (const Entitle__V1__GetRenewalExtensionResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_renewal_extension_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetRenewalExtensionResponse *
-       entitle__v1__get_renewal_extension_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetRenewalExtensionResponse *)
-     protobuf_c_message_unpack (&entitle__v1__get_renewal_extension_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_renewal_extension_response__free_unpacked
-                     (Entitle__V1__GetRenewalExtensionResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_renewal_extension_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__set_app_account_token_request__init
                      (Entitle__V1__SetAppAccountTokenRequest         *message)
@@ -913,134 +133,17 @@ void   entitle__v1__set_app_account_token_request__init
   static const Entitle__V1__SetAppAccountTokenRequest init_value = ENTITLE__V1__SET_APP_ACCOUNT_TOKEN_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__set_app_account_token_request__get_packed_size
-                     (const Entitle__V1__SetAppAccountTokenRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__set_app_account_token_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__set_app_account_token_request__pack
-                     (const Entitle__V1__SetAppAccountTokenRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__set_app_account_token_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__set_app_account_token_request__pack_to_buffer
-                     (const Entitle__V1__SetAppAccountTokenRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__set_app_account_token_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SetAppAccountTokenRequest *
-       entitle__v1__set_app_account_token_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SetAppAccountTokenRequest *)
-     protobuf_c_message_unpack (&entitle__v1__set_app_account_token_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__set_app_account_token_request__free_unpacked
-                     (Entitle__V1__SetAppAccountTokenRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__set_app_account_token_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__finish_transaction_request__init
                      (Entitle__V1__FinishTransactionRequest         *message)
 {
   static const Entitle__V1__FinishTransactionRequest init_value = ENTITLE__V1__FINISH_TRANSACTION_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__finish_transaction_request__get_packed_size
-                     (const Entitle__V1__FinishTransactionRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__finish_transaction_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__finish_transaction_request__pack
-                     (const Entitle__V1__FinishTransactionRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__finish_transaction_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__finish_transaction_request__pack_to_buffer
-                     (const Entitle__V1__FinishTransactionRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__finish_transaction_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__FinishTransactionRequest *
-       entitle__v1__finish_transaction_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__FinishTransactionRequest *)
-     protobuf_c_message_unpack (&entitle__v1__finish_transaction_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__finish_transaction_request__free_unpacked
-                     (Entitle__V1__FinishTransactionRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__finish_transaction_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__app_store_change_response__init
                      (Entitle__V1__AppStoreChangeResponse         *message)
 {
   static const Entitle__V1__AppStoreChangeResponse init_value = ENTITLE__V1__APP_STORE_CHANGE_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__app_store_change_response__get_packed_size
-                     (const Entitle__V1__AppStoreChangeResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_change_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__app_store_change_response__pack
-                     (const Entitle__V1__AppStoreChangeResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_change_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__app_store_change_response__pack_to_buffer
-                     (const Entitle__V1__AppStoreChangeResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__app_store_change_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__AppStoreChangeResponse *
-       entitle__v1__app_store_change_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__AppStoreChangeResponse *)
-     protobuf_c_message_unpack (&entitle__v1__app_store_change_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__app_store_change_response__free_unpacked
-                     (Entitle__V1__AppStoreChangeResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__app_store_change_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 static const ProtobufCFieldDescriptor entitle__v1__app_store_payload__field_descriptors[7] =
 {
@@ -3667,166 +2770,3 @@ const ProtobufCEnumDescriptor entitle__v1__extension_obstacle__descriptor =
   entitle__v1__extension_obstacle__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__app_store_service__method_descriptors[14] =
-{
-  { "GetTransaction", &entitle__v1__get_transaction_request__descriptor, &entitle__v1__app_store_payloads_response__descriptor },
-  { "ListTransactions", &entitle__v1__list_transactions_request__descriptor, &entitle__v1__app_store_payloads_response__descriptor },
-  { "GetSubscriptionStatuses", &entitle__v1__get_subscription_statuses_request__descriptor, &entitle__v1__get_subscription_statuses_response__descriptor },
-  { "ListRefunds", &entitle__v1__list_refunds_request__descriptor, &entitle__v1__app_store_payloads_response__descriptor },
-  { "LookUpOrder", &entitle__v1__look_up_order_request__descriptor, &entitle__v1__app_store_payloads_response__descriptor },
-  { "GetAppTransaction", &entitle__v1__get_app_transaction_request__descriptor, &entitle__v1__app_store_payloads_response__descriptor },
-  { "ListSentNotifications", &entitle__v1__list_sent_notifications_request__descriptor, &entitle__v1__sent_notifications_response__descriptor },
-  { "RequestTestNotification", &entitle__v1__request_test_notification_request__descriptor, &entitle__v1__app_store_change_response__descriptor },
-  { "GetTestNotification", &entitle__v1__get_test_notification_request__descriptor, &entitle__v1__sent_notifications_response__descriptor },
-  { "ExtendRenewal", &entitle__v1__extend_renewal_request__descriptor, &entitle__v1__app_store_change_response__descriptor },
-  { "ExtendAllRenewals", &entitle__v1__extend_all_renewals_request__descriptor, &entitle__v1__app_store_change_response__descriptor },
-  { "GetRenewalExtension", &entitle__v1__get_renewal_extension_request__descriptor, &entitle__v1__get_renewal_extension_response__descriptor },
-  { "SetAppAccountToken", &entitle__v1__set_app_account_token_request__descriptor, &entitle__v1__app_store_change_response__descriptor },
-  { "FinishTransaction", &entitle__v1__finish_transaction_request__descriptor, &entitle__v1__app_store_change_response__descriptor },
-};
-const unsigned entitle__v1__app_store_service__method_indices_by_name[] = {
-  10,        /* ExtendAllRenewals */
-  9,        /* ExtendRenewal */
-  13,        /* FinishTransaction */
-  5,        /* GetAppTransaction */
-  11,        /* GetRenewalExtension */
-  2,        /* GetSubscriptionStatuses */
-  8,        /* GetTestNotification */
-  0,        /* GetTransaction */
-  3,        /* ListRefunds */
-  6,        /* ListSentNotifications */
-  1,        /* ListTransactions */
-  4,        /* LookUpOrder */
-  7,        /* RequestTestNotification */
-  12         /* SetAppAccountToken */
-};
-const ProtobufCServiceDescriptor entitle__v1__app_store_service__descriptor =
-{
-  PROTOBUF_C__SERVICE_DESCRIPTOR_MAGIC,
-  "entitle.v1.AppStoreService",
-  "AppStoreService",
-  "Entitle__V1__AppStoreService",
-  "entitle.v1",
-  14,
-  entitle__v1__app_store_service__method_descriptors,
-  entitle__v1__app_store_service__method_indices_by_name
-};
-void entitle__v1__app_store_service__get_transaction(ProtobufCService *service,
-                                                     const Entitle__V1__GetTransactionRequest *input,
-                                                     Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                                                     void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 0, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__list_transactions(ProtobufCService *service,
-                                                       const Entitle__V1__ListTransactionsRequest *input,
-                                                       Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                                                       void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__get_subscription_statuses(ProtobufCService *service,
-                                                               const Entitle__V1__GetSubscriptionStatusesRequest *input,
-                                                               Entitle__V1__GetSubscriptionStatusesResponse_Closure closure,
-                                                               void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 2, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__list_refunds(ProtobufCService *service,
-                                                  const Entitle__V1__ListRefundsRequest *input,
-                                                  Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                                                  void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 3, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__look_up_order(ProtobufCService *service,
-                                                   const Entitle__V1__LookUpOrderRequest *input,
-                                                   Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                                                   void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 4, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__get_app_transaction(ProtobufCService *service,
-                                                         const Entitle__V1__GetAppTransactionRequest *input,
-                                                         Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                                                         void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 5, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__list_sent_notifications(ProtobufCService *service,
-                                                             const Entitle__V1__ListSentNotificationsRequest *input,
-                                                             Entitle__V1__SentNotificationsResponse_Closure closure,
-                                                             void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 6, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__request_test_notification(ProtobufCService *service,
-                                                               const Entitle__V1__RequestTestNotificationRequest *input,
-                                                               Entitle__V1__AppStoreChangeResponse_Closure closure,
-                                                               void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 7, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__get_test_notification(ProtobufCService *service,
-                                                           const Entitle__V1__GetTestNotificationRequest *input,
-                                                           Entitle__V1__SentNotificationsResponse_Closure closure,
-                                                           void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 8, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__extend_renewal(ProtobufCService *service,
-                                                    const Entitle__V1__ExtendRenewalRequest *input,
-                                                    Entitle__V1__AppStoreChangeResponse_Closure closure,
-                                                    void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 9, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__extend_all_renewals(ProtobufCService *service,
-                                                         const Entitle__V1__ExtendAllRenewalsRequest *input,
-                                                         Entitle__V1__AppStoreChangeResponse_Closure closure,
-                                                         void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 10, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__get_renewal_extension(ProtobufCService *service,
-                                                           const Entitle__V1__GetRenewalExtensionRequest *input,
-                                                           Entitle__V1__GetRenewalExtensionResponse_Closure closure,
-                                                           void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 11, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__set_app_account_token(ProtobufCService *service,
-                                                           const Entitle__V1__SetAppAccountTokenRequest *input,
-                                                           Entitle__V1__AppStoreChangeResponse_Closure closure,
-                                                           void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 12, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__finish_transaction(ProtobufCService *service,
-                                                        const Entitle__V1__FinishTransactionRequest *input,
-                                                        Entitle__V1__AppStoreChangeResponse_Closure closure,
-                                                        void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__app_store_service__descriptor);
-  service->invoke(service, 13, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__app_store_service__init (Entitle__V1__AppStoreService_Service *service,
-                                           Entitle__V1__AppStoreService_ServiceDestroy destroy)
-{
-  protobuf_c_service_generated_init (&service->base,
-                                     &entitle__v1__app_store_service__descriptor,
-                                     (ProtobufCServiceDestroy) destroy);
-}

@@ -13,89 +13,11 @@ void   entitle__v1__audit_entry__init
   static const Entitle__V1__AuditEntry init_value = ENTITLE__V1__AUDIT_ENTRY__INIT;
   *message = init_value;
 }
-size_t entitle__v1__audit_entry__get_packed_size
-                     (const Entitle__V1__AuditEntry *message)
-{
-  assert(message->base.descriptor == &entitle__v1__audit_entry__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__audit_entry__pack
-                     (const Entitle__V1__AuditEntry *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__audit_entry__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__audit_entry__pack_to_buffer
-                     (const Entitle__V1__AuditEntry *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__audit_entry__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__AuditEntry *
-       entitle__v1__audit_entry__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__AuditEntry *)
-     protobuf_c_message_unpack (&entitle__v1__audit_entry__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__audit_entry__free_unpacked
-                     (Entitle__V1__AuditEntry *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__audit_entry__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__audit_seal__init
                      (Entitle__V1__AuditSeal         *message)
 {
   static const Entitle__V1__AuditSeal init_value = ENTITLE__V1__AUDIT_SEAL__INIT;
   *message = init_value;
-}
-size_t entitle__v1__audit_seal__get_packed_size
-                     (const Entitle__V1__AuditSeal *message)
-{
-  assert(message->base.descriptor == &entitle__v1__audit_seal__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__audit_seal__pack
-                     (const Entitle__V1__AuditSeal *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__audit_seal__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__audit_seal__pack_to_buffer
-                     (const Entitle__V1__AuditSeal *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__audit_seal__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__AuditSeal *
-       entitle__v1__audit_seal__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__AuditSeal *)
-     protobuf_c_message_unpack (&entitle__v1__audit_seal__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__audit_seal__free_unpacked
-                     (Entitle__V1__AuditSeal *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__audit_seal__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__audit_sealed_chain__init
                      (Entitle__V1__AuditSealedChain         *message)
@@ -103,89 +25,11 @@ void   entitle__v1__audit_sealed_chain__init
   static const Entitle__V1__AuditSealedChain init_value = ENTITLE__V1__AUDIT_SEALED_CHAIN__INIT;
   *message = init_value;
 }
-size_t entitle__v1__audit_sealed_chain__get_packed_size
-                     (const Entitle__V1__AuditSealedChain *message)
-{
-  assert(message->base.descriptor == &entitle__v1__audit_sealed_chain__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__audit_sealed_chain__pack
-                     (const Entitle__V1__AuditSealedChain *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__audit_sealed_chain__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__audit_sealed_chain__pack_to_buffer
-                     (const Entitle__V1__AuditSealedChain *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__audit_sealed_chain__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__AuditSealedChain *
-       entitle__v1__audit_sealed_chain__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__AuditSealedChain *)
-     protobuf_c_message_unpack (&entitle__v1__audit_sealed_chain__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__audit_sealed_chain__free_unpacked
-                     (Entitle__V1__AuditSealedChain *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__audit_sealed_chain__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_audit_entries_request__init
                      (Entitle__V1__ListAuditEntriesRequest         *message)
 {
   static const Entitle__V1__ListAuditEntriesRequest init_value = ENTITLE__V1__LIST_AUDIT_ENTRIES_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_audit_entries_request__get_packed_size
-                     (const Entitle__V1__ListAuditEntriesRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_audit_entries_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_audit_entries_request__pack
-                     (const Entitle__V1__ListAuditEntriesRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_audit_entries_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_audit_entries_request__pack_to_buffer
-                     (const Entitle__V1__ListAuditEntriesRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_audit_entries_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListAuditEntriesRequest *
-       entitle__v1__list_audit_entries_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListAuditEntriesRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_audit_entries_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_audit_entries_request__free_unpacked
-                     (Entitle__V1__ListAuditEntriesRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_audit_entries_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_audit_entries_response__init
                      (Entitle__V1__ListAuditEntriesResponse         *message)
@@ -193,134 +37,17 @@ void   entitle__v1__list_audit_entries_response__init
   static const Entitle__V1__ListAuditEntriesResponse init_value = ENTITLE__V1__LIST_AUDIT_ENTRIES_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_audit_entries_response__get_packed_size
-                     (const Entitle__V1__ListAuditEntriesResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_audit_entries_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_audit_entries_response__pack
-                     (const Entitle__V1__ListAuditEntriesResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_audit_entries_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_audit_entries_response__pack_to_buffer
-                     (const Entitle__V1__ListAuditEntriesResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_audit_entries_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListAuditEntriesResponse *
-       entitle__v1__list_audit_entries_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListAuditEntriesResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_audit_entries_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_audit_entries_response__free_unpacked
-                     (Entitle__V1__ListAuditEntriesResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_audit_entries_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_audit_seals_request__init
                      (Entitle__V1__ListAuditSealsRequest         *message)
 {
   static const Entitle__V1__ListAuditSealsRequest init_value = ENTITLE__V1__LIST_AUDIT_SEALS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_audit_seals_request__get_packed_size
-                     (const Entitle__V1__ListAuditSealsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_audit_seals_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_audit_seals_request__pack
-                     (const Entitle__V1__ListAuditSealsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_audit_seals_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_audit_seals_request__pack_to_buffer
-                     (const Entitle__V1__ListAuditSealsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_audit_seals_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListAuditSealsRequest *
-       entitle__v1__list_audit_seals_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListAuditSealsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_audit_seals_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_audit_seals_request__free_unpacked
-                     (Entitle__V1__ListAuditSealsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_audit_seals_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_audit_seals_response__init
                      (Entitle__V1__ListAuditSealsResponse         *message)
 {
   static const Entitle__V1__ListAuditSealsResponse init_value = ENTITLE__V1__LIST_AUDIT_SEALS_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_audit_seals_response__get_packed_size
-                     (const Entitle__V1__ListAuditSealsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_audit_seals_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_audit_seals_response__pack
-                     (const Entitle__V1__ListAuditSealsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_audit_seals_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_audit_seals_response__pack_to_buffer
-                     (const Entitle__V1__ListAuditSealsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_audit_seals_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListAuditSealsResponse *
-       entitle__v1__list_audit_seals_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListAuditSealsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_audit_seals_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_audit_seals_response__free_unpacked
-                     (Entitle__V1__ListAuditSealsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_audit_seals_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 static const ProtobufCFieldDescriptor entitle__v1__audit_entry__field_descriptors[19] =
 {
@@ -1095,46 +822,3 @@ const ProtobufCMessageDescriptor entitle__v1__list_audit_seals_response__descrip
   (ProtobufCMessageInit) entitle__v1__list_audit_seals_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__audit_service__method_descriptors[2] =
-{
-  { "ListAuditEntries", &entitle__v1__list_audit_entries_request__descriptor, &entitle__v1__list_audit_entries_response__descriptor },
-  { "ListAuditSeals", &entitle__v1__list_audit_seals_request__descriptor, &entitle__v1__list_audit_seals_response__descriptor },
-};
-const unsigned entitle__v1__audit_service__method_indices_by_name[] = {
-  0,        /* ListAuditEntries */
-  1         /* ListAuditSeals */
-};
-const ProtobufCServiceDescriptor entitle__v1__audit_service__descriptor =
-{
-  PROTOBUF_C__SERVICE_DESCRIPTOR_MAGIC,
-  "entitle.v1.AuditService",
-  "AuditService",
-  "Entitle__V1__AuditService",
-  "entitle.v1",
-  2,
-  entitle__v1__audit_service__method_descriptors,
-  entitle__v1__audit_service__method_indices_by_name
-};
-void entitle__v1__audit_service__list_audit_entries(ProtobufCService *service,
-                                                    const Entitle__V1__ListAuditEntriesRequest *input,
-                                                    Entitle__V1__ListAuditEntriesResponse_Closure closure,
-                                                    void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__audit_service__descriptor);
-  service->invoke(service, 0, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__audit_service__list_audit_seals(ProtobufCService *service,
-                                                  const Entitle__V1__ListAuditSealsRequest *input,
-                                                  Entitle__V1__ListAuditSealsResponse_Closure closure,
-                                                  void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__audit_service__descriptor);
-  service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__audit_service__init (Entitle__V1__AuditService_Service *service,
-                                       Entitle__V1__AuditService_ServiceDestroy destroy)
-{
-  protobuf_c_service_generated_init (&service->base,
-                                     &entitle__v1__audit_service__descriptor,
-                                     (ProtobufCServiceDestroy) destroy);
-}

@@ -13,89 +13,11 @@ void   entitle__v1__consumption_consent__init
   static const Entitle__V1__ConsumptionConsent init_value = ENTITLE__V1__CONSUMPTION_CONSENT__INIT;
   *message = init_value;
 }
-size_t entitle__v1__consumption_consent__get_packed_size
-                     (const Entitle__V1__ConsumptionConsent *message)
-{
-  assert(message->base.descriptor == &entitle__v1__consumption_consent__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__consumption_consent__pack
-                     (const Entitle__V1__ConsumptionConsent *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__consumption_consent__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__consumption_consent__pack_to_buffer
-                     (const Entitle__V1__ConsumptionConsent *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__consumption_consent__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ConsumptionConsent *
-       entitle__v1__consumption_consent__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ConsumptionConsent *)
-     protobuf_c_message_unpack (&entitle__v1__consumption_consent__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__consumption_consent__free_unpacked
-                     (Entitle__V1__ConsumptionConsent *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__consumption_consent__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__consumption_request__init
                      (Entitle__V1__ConsumptionRequest         *message)
 {
   static const Entitle__V1__ConsumptionRequest init_value = ENTITLE__V1__CONSUMPTION_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__consumption_request__get_packed_size
-                     (const Entitle__V1__ConsumptionRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__consumption_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__consumption_request__pack
-                     (const Entitle__V1__ConsumptionRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__consumption_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__consumption_request__pack_to_buffer
-                     (const Entitle__V1__ConsumptionRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__consumption_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ConsumptionRequest *
-       entitle__v1__consumption_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ConsumptionRequest *)
-     protobuf_c_message_unpack (&entitle__v1__consumption_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__consumption_request__free_unpacked
-                     (Entitle__V1__ConsumptionRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__consumption_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__set_consumption_consent_request__init
                      (Entitle__V1__SetConsumptionConsentRequest         *message)
@@ -103,89 +25,11 @@ void   entitle__v1__set_consumption_consent_request__init
   static const Entitle__V1__SetConsumptionConsentRequest init_value = ENTITLE__V1__SET_CONSUMPTION_CONSENT_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__set_consumption_consent_request__get_packed_size
-                     (const Entitle__V1__SetConsumptionConsentRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__set_consumption_consent_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__set_consumption_consent_request__pack
-                     (const Entitle__V1__SetConsumptionConsentRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__set_consumption_consent_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__set_consumption_consent_request__pack_to_buffer
-                     (const Entitle__V1__SetConsumptionConsentRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__set_consumption_consent_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SetConsumptionConsentRequest *
-       entitle__v1__set_consumption_consent_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SetConsumptionConsentRequest *)
-     protobuf_c_message_unpack (&entitle__v1__set_consumption_consent_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__set_consumption_consent_request__free_unpacked
-                     (Entitle__V1__SetConsumptionConsentRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__set_consumption_consent_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__set_consumption_consent_response__init
                      (Entitle__V1__SetConsumptionConsentResponse         *message)
 {
   static const Entitle__V1__SetConsumptionConsentResponse init_value = ENTITLE__V1__SET_CONSUMPTION_CONSENT_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__set_consumption_consent_response__get_packed_size
-                     (const Entitle__V1__SetConsumptionConsentResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__set_consumption_consent_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__set_consumption_consent_response__pack
-                     (const Entitle__V1__SetConsumptionConsentResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__set_consumption_consent_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__set_consumption_consent_response__pack_to_buffer
-                     (const Entitle__V1__SetConsumptionConsentResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__set_consumption_consent_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SetConsumptionConsentResponse *
-       entitle__v1__set_consumption_consent_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SetConsumptionConsentResponse *)
-     protobuf_c_message_unpack (&entitle__v1__set_consumption_consent_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__set_consumption_consent_response__free_unpacked
-                     (Entitle__V1__SetConsumptionConsentResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__set_consumption_consent_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__get_consumption_consent_request__init
                      (Entitle__V1__GetConsumptionConsentRequest         *message)
@@ -193,89 +37,11 @@ void   entitle__v1__get_consumption_consent_request__init
   static const Entitle__V1__GetConsumptionConsentRequest init_value = ENTITLE__V1__GET_CONSUMPTION_CONSENT_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__get_consumption_consent_request__get_packed_size
-                     (const Entitle__V1__GetConsumptionConsentRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_consumption_consent_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_consumption_consent_request__pack
-                     (const Entitle__V1__GetConsumptionConsentRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_consumption_consent_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_consumption_consent_request__pack_to_buffer
-                     (const Entitle__V1__GetConsumptionConsentRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_consumption_consent_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetConsumptionConsentRequest *
-       entitle__v1__get_consumption_consent_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetConsumptionConsentRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_consumption_consent_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_consumption_consent_request__free_unpacked
-                     (Entitle__V1__GetConsumptionConsentRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_consumption_consent_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_consumption_consent_response__init
                      (Entitle__V1__GetConsumptionConsentResponse         *message)
 {
   static const Entitle__V1__GetConsumptionConsentResponse init_value = ENTITLE__V1__GET_CONSUMPTION_CONSENT_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_consumption_consent_response__get_packed_size
-                     (const Entitle__V1__GetConsumptionConsentResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_consumption_consent_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_consumption_consent_response__pack
-                     (const Entitle__V1__GetConsumptionConsentResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_consumption_consent_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_consumption_consent_response__pack_to_buffer
-                     (const Entitle__V1__GetConsumptionConsentResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_consumption_consent_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetConsumptionConsentResponse *
-       entitle__v1__get_consumption_consent_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetConsumptionConsentResponse *)
-     protobuf_c_message_unpack (&entitle__v1__get_consumption_consent_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_consumption_consent_response__free_unpacked
-                     (Entitle__V1__GetConsumptionConsentResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_consumption_consent_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__set_consumption_percentage_request__init
                      (Entitle__V1__SetConsumptionPercentageRequest         *message)
@@ -283,89 +49,11 @@ void   entitle__v1__set_consumption_percentage_request__init
   static const Entitle__V1__SetConsumptionPercentageRequest init_value = ENTITLE__V1__SET_CONSUMPTION_PERCENTAGE_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__set_consumption_percentage_request__get_packed_size
-                     (const Entitle__V1__SetConsumptionPercentageRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__set_consumption_percentage_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__set_consumption_percentage_request__pack
-                     (const Entitle__V1__SetConsumptionPercentageRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__set_consumption_percentage_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__set_consumption_percentage_request__pack_to_buffer
-                     (const Entitle__V1__SetConsumptionPercentageRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__set_consumption_percentage_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SetConsumptionPercentageRequest *
-       entitle__v1__set_consumption_percentage_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SetConsumptionPercentageRequest *)
-     protobuf_c_message_unpack (&entitle__v1__set_consumption_percentage_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__set_consumption_percentage_request__free_unpacked
-                     (Entitle__V1__SetConsumptionPercentageRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__set_consumption_percentage_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__set_consumption_percentage_response__init
                      (Entitle__V1__SetConsumptionPercentageResponse         *message)
 {
   static const Entitle__V1__SetConsumptionPercentageResponse init_value = ENTITLE__V1__SET_CONSUMPTION_PERCENTAGE_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__set_consumption_percentage_response__get_packed_size
-                     (const Entitle__V1__SetConsumptionPercentageResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__set_consumption_percentage_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__set_consumption_percentage_response__pack
-                     (const Entitle__V1__SetConsumptionPercentageResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__set_consumption_percentage_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__set_consumption_percentage_response__pack_to_buffer
-                     (const Entitle__V1__SetConsumptionPercentageResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__set_consumption_percentage_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SetConsumptionPercentageResponse *
-       entitle__v1__set_consumption_percentage_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SetConsumptionPercentageResponse *)
-     protobuf_c_message_unpack (&entitle__v1__set_consumption_percentage_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__set_consumption_percentage_response__free_unpacked
-                     (Entitle__V1__SetConsumptionPercentageResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__set_consumption_percentage_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_consumption_requests_request__init
                      (Entitle__V1__ListConsumptionRequestsRequest         *message)
@@ -373,89 +61,11 @@ void   entitle__v1__list_consumption_requests_request__init
   static const Entitle__V1__ListConsumptionRequestsRequest init_value = ENTITLE__V1__LIST_CONSUMPTION_REQUESTS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_consumption_requests_request__get_packed_size
-                     (const Entitle__V1__ListConsumptionRequestsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_consumption_requests_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_consumption_requests_request__pack
-                     (const Entitle__V1__ListConsumptionRequestsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_consumption_requests_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_consumption_requests_request__pack_to_buffer
-                     (const Entitle__V1__ListConsumptionRequestsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_consumption_requests_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListConsumptionRequestsRequest *
-       entitle__v1__list_consumption_requests_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListConsumptionRequestsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_consumption_requests_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_consumption_requests_request__free_unpacked
-                     (Entitle__V1__ListConsumptionRequestsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_consumption_requests_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_consumption_requests_response__init
                      (Entitle__V1__ListConsumptionRequestsResponse         *message)
 {
   static const Entitle__V1__ListConsumptionRequestsResponse init_value = ENTITLE__V1__LIST_CONSUMPTION_REQUESTS_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_consumption_requests_response__get_packed_size
-                     (const Entitle__V1__ListConsumptionRequestsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_consumption_requests_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_consumption_requests_response__pack
-                     (const Entitle__V1__ListConsumptionRequestsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_consumption_requests_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_consumption_requests_response__pack_to_buffer
-                     (const Entitle__V1__ListConsumptionRequestsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_consumption_requests_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListConsumptionRequestsResponse *
-       entitle__v1__list_consumption_requests_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListConsumptionRequestsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_consumption_requests_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_consumption_requests_response__free_unpacked
-                     (Entitle__V1__ListConsumptionRequestsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_consumption_requests_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__send_consumption_request__init
                      (Entitle__V1__SendConsumptionRequest         *message)
@@ -463,89 +73,11 @@ void   entitle__v1__send_consumption_request__init
   static const Entitle__V1__SendConsumptionRequest init_value = ENTITLE__V1__SEND_CONSUMPTION_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__send_consumption_request__get_packed_size
-                     (const Entitle__V1__SendConsumptionRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__send_consumption_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__send_consumption_request__pack
-                     (const Entitle__V1__SendConsumptionRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__send_consumption_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__send_consumption_request__pack_to_buffer
-                     (const Entitle__V1__SendConsumptionRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__send_consumption_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SendConsumptionRequest *
-       entitle__v1__send_consumption_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SendConsumptionRequest *)
-     protobuf_c_message_unpack (&entitle__v1__send_consumption_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__send_consumption_request__free_unpacked
-                     (Entitle__V1__SendConsumptionRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__send_consumption_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__send_consumption_response__init
                      (Entitle__V1__SendConsumptionResponse         *message)
 {
   static const Entitle__V1__SendConsumptionResponse init_value = ENTITLE__V1__SEND_CONSUMPTION_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__send_consumption_response__get_packed_size
-                     (const Entitle__V1__SendConsumptionResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__send_consumption_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__send_consumption_response__pack
-                     (const Entitle__V1__SendConsumptionResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__send_consumption_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__send_consumption_response__pack_to_buffer
-                     (const Entitle__V1__SendConsumptionResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__send_consumption_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SendConsumptionResponse *
-       entitle__v1__send_consumption_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SendConsumptionResponse *)
-     protobuf_c_message_unpack (&entitle__v1__send_consumption_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__send_consumption_response__free_unpacked
-                     (Entitle__V1__SendConsumptionResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__send_consumption_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 static const ProtobufCFieldDescriptor entitle__v1__consumption_consent__field_descriptors[5] =
 {
@@ -1695,76 +1227,3 @@ const ProtobufCEnumDescriptor entitle__v1__consumption_delivery__descriptor =
   entitle__v1__consumption_delivery__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__consumption_service__method_descriptors[5] =
-{
-  { "SetConsumptionConsent", &entitle__v1__set_consumption_consent_request__descriptor, &entitle__v1__set_consumption_consent_response__descriptor },
-  { "GetConsumptionConsent", &entitle__v1__get_consumption_consent_request__descriptor, &entitle__v1__get_consumption_consent_response__descriptor },
-  { "SetConsumptionPercentage", &entitle__v1__set_consumption_percentage_request__descriptor, &entitle__v1__set_consumption_percentage_response__descriptor },
-  { "ListConsumptionRequests", &entitle__v1__list_consumption_requests_request__descriptor, &entitle__v1__list_consumption_requests_response__descriptor },
-  { "SendConsumption", &entitle__v1__send_consumption_request__descriptor, &entitle__v1__send_consumption_response__descriptor },
-};
-const unsigned entitle__v1__consumption_service__method_indices_by_name[] = {
-  1,        /* GetConsumptionConsent */
-  3,        /* ListConsumptionRequests */
-  4,        /* SendConsumption */
-  0,        /* SetConsumptionConsent */
-  2         /* SetConsumptionPercentage */
-};
-const ProtobufCServiceDescriptor entitle__v1__consumption_service__descriptor =
-{
-  PROTOBUF_C__SERVICE_DESCRIPTOR_MAGIC,
-  "entitle.v1.ConsumptionService",
-  "ConsumptionService",
-  "Entitle__V1__ConsumptionService",
-  "entitle.v1",
-  5,
-  entitle__v1__consumption_service__method_descriptors,
-  entitle__v1__consumption_service__method_indices_by_name
-};
-void entitle__v1__consumption_service__set_consumption_consent(ProtobufCService *service,
-                                                               const Entitle__V1__SetConsumptionConsentRequest *input,
-                                                               Entitle__V1__SetConsumptionConsentResponse_Closure closure,
-                                                               void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__consumption_service__descriptor);
-  service->invoke(service, 0, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__consumption_service__get_consumption_consent(ProtobufCService *service,
-                                                               const Entitle__V1__GetConsumptionConsentRequest *input,
-                                                               Entitle__V1__GetConsumptionConsentResponse_Closure closure,
-                                                               void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__consumption_service__descriptor);
-  service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__consumption_service__set_consumption_percentage(ProtobufCService *service,
-                                                                  const Entitle__V1__SetConsumptionPercentageRequest *input,
-                                                                  Entitle__V1__SetConsumptionPercentageResponse_Closure closure,
-                                                                  void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__consumption_service__descriptor);
-  service->invoke(service, 2, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__consumption_service__list_consumption_requests(ProtobufCService *service,
-                                                                 const Entitle__V1__ListConsumptionRequestsRequest *input,
-                                                                 Entitle__V1__ListConsumptionRequestsResponse_Closure closure,
-                                                                 void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__consumption_service__descriptor);
-  service->invoke(service, 3, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__consumption_service__send_consumption(ProtobufCService *service,
-                                                        const Entitle__V1__SendConsumptionRequest *input,
-                                                        Entitle__V1__SendConsumptionResponse_Closure closure,
-                                                        void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__consumption_service__descriptor);
-  service->invoke(service, 4, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__consumption_service__init (Entitle__V1__ConsumptionService_Service *service,
-                                             Entitle__V1__ConsumptionService_ServiceDestroy destroy)
-{
-  protobuf_c_service_generated_init (&service->base,
-                                     &entitle__v1__consumption_service__descriptor,
-                                     (ProtobufCServiceDestroy) destroy);
-}

@@ -13,89 +13,11 @@ void   entitle__v1__customer_selector__init
   static const Entitle__V1__CustomerSelector init_value = ENTITLE__V1__CUSTOMER_SELECTOR__INIT;
   *message = init_value;
 }
-size_t entitle__v1__customer_selector__get_packed_size
-                     (const Entitle__V1__CustomerSelector *message)
-{
-  assert(message->base.descriptor == &entitle__v1__customer_selector__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__customer_selector__pack
-                     (const Entitle__V1__CustomerSelector *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__customer_selector__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__customer_selector__pack_to_buffer
-                     (const Entitle__V1__CustomerSelector *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__customer_selector__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CustomerSelector *
-       entitle__v1__customer_selector__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CustomerSelector *)
-     protobuf_c_message_unpack (&entitle__v1__customer_selector__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__customer_selector__free_unpacked
-                     (Entitle__V1__CustomerSelector *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__customer_selector__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__consistency__init
                      (Entitle__V1__Consistency         *message)
 {
   static const Entitle__V1__Consistency init_value = ENTITLE__V1__CONSISTENCY__INIT;
   *message = init_value;
-}
-size_t entitle__v1__consistency__get_packed_size
-                     (const Entitle__V1__Consistency *message)
-{
-  assert(message->base.descriptor == &entitle__v1__consistency__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__consistency__pack
-                     (const Entitle__V1__Consistency *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__consistency__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__consistency__pack_to_buffer
-                     (const Entitle__V1__Consistency *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__consistency__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Consistency *
-       entitle__v1__consistency__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Consistency *)
-     protobuf_c_message_unpack (&entitle__v1__consistency__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__consistency__free_unpacked
-                     (Entitle__V1__Consistency *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__consistency__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__get_customer_state_request__init
                      (Entitle__V1__GetCustomerStateRequest         *message)
@@ -103,89 +25,11 @@ void   entitle__v1__get_customer_state_request__init
   static const Entitle__V1__GetCustomerStateRequest init_value = ENTITLE__V1__GET_CUSTOMER_STATE_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__get_customer_state_request__get_packed_size
-                     (const Entitle__V1__GetCustomerStateRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_customer_state_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_customer_state_request__pack
-                     (const Entitle__V1__GetCustomerStateRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_customer_state_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_customer_state_request__pack_to_buffer
-                     (const Entitle__V1__GetCustomerStateRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_customer_state_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetCustomerStateRequest *
-       entitle__v1__get_customer_state_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetCustomerStateRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_customer_state_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_customer_state_request__free_unpacked
-                     (Entitle__V1__GetCustomerStateRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_customer_state_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_customer_state_response__init
                      (Entitle__V1__GetCustomerStateResponse         *message)
 {
   static const Entitle__V1__GetCustomerStateResponse init_value = ENTITLE__V1__GET_CUSTOMER_STATE_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_customer_state_response__get_packed_size
-                     (const Entitle__V1__GetCustomerStateResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_customer_state_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_customer_state_response__pack
-                     (const Entitle__V1__GetCustomerStateResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_customer_state_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_customer_state_response__pack_to_buffer
-                     (const Entitle__V1__GetCustomerStateResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_customer_state_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetCustomerStateResponse *
-       entitle__v1__get_customer_state_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetCustomerStateResponse *)
-     protobuf_c_message_unpack (&entitle__v1__get_customer_state_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_customer_state_response__free_unpacked
-                     (Entitle__V1__GetCustomerStateResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_customer_state_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__batch_get_customer_state_request__init
                      (Entitle__V1__BatchGetCustomerStateRequest         *message)
@@ -193,89 +37,11 @@ void   entitle__v1__batch_get_customer_state_request__init
   static const Entitle__V1__BatchGetCustomerStateRequest init_value = ENTITLE__V1__BATCH_GET_CUSTOMER_STATE_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__batch_get_customer_state_request__get_packed_size
-                     (const Entitle__V1__BatchGetCustomerStateRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__batch_get_customer_state_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__batch_get_customer_state_request__pack
-                     (const Entitle__V1__BatchGetCustomerStateRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__batch_get_customer_state_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__batch_get_customer_state_request__pack_to_buffer
-                     (const Entitle__V1__BatchGetCustomerStateRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__batch_get_customer_state_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__BatchGetCustomerStateRequest *
-       entitle__v1__batch_get_customer_state_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__BatchGetCustomerStateRequest *)
-     protobuf_c_message_unpack (&entitle__v1__batch_get_customer_state_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__batch_get_customer_state_request__free_unpacked
-                     (Entitle__V1__BatchGetCustomerStateRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__batch_get_customer_state_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__batch_get_customer_state_response__init
                      (Entitle__V1__BatchGetCustomerStateResponse         *message)
 {
   static const Entitle__V1__BatchGetCustomerStateResponse init_value = ENTITLE__V1__BATCH_GET_CUSTOMER_STATE_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__batch_get_customer_state_response__get_packed_size
-                     (const Entitle__V1__BatchGetCustomerStateResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__batch_get_customer_state_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__batch_get_customer_state_response__pack
-                     (const Entitle__V1__BatchGetCustomerStateResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__batch_get_customer_state_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__batch_get_customer_state_response__pack_to_buffer
-                     (const Entitle__V1__BatchGetCustomerStateResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__batch_get_customer_state_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__BatchGetCustomerStateResponse *
-       entitle__v1__batch_get_customer_state_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__BatchGetCustomerStateResponse *)
-     protobuf_c_message_unpack (&entitle__v1__batch_get_customer_state_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__batch_get_customer_state_response__free_unpacked
-                     (Entitle__V1__BatchGetCustomerStateResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__batch_get_customer_state_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__check_entitlement_request__init
                      (Entitle__V1__CheckEntitlementRequest         *message)
@@ -283,89 +49,11 @@ void   entitle__v1__check_entitlement_request__init
   static const Entitle__V1__CheckEntitlementRequest init_value = ENTITLE__V1__CHECK_ENTITLEMENT_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__check_entitlement_request__get_packed_size
-                     (const Entitle__V1__CheckEntitlementRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__check_entitlement_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__check_entitlement_request__pack
-                     (const Entitle__V1__CheckEntitlementRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__check_entitlement_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__check_entitlement_request__pack_to_buffer
-                     (const Entitle__V1__CheckEntitlementRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__check_entitlement_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CheckEntitlementRequest *
-       entitle__v1__check_entitlement_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CheckEntitlementRequest *)
-     protobuf_c_message_unpack (&entitle__v1__check_entitlement_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__check_entitlement_request__free_unpacked
-                     (Entitle__V1__CheckEntitlementRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__check_entitlement_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__check_entitlement_response__init
                      (Entitle__V1__CheckEntitlementResponse         *message)
 {
   static const Entitle__V1__CheckEntitlementResponse init_value = ENTITLE__V1__CHECK_ENTITLEMENT_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__check_entitlement_response__get_packed_size
-                     (const Entitle__V1__CheckEntitlementResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__check_entitlement_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__check_entitlement_response__pack
-                     (const Entitle__V1__CheckEntitlementResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__check_entitlement_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__check_entitlement_response__pack_to_buffer
-                     (const Entitle__V1__CheckEntitlementResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__check_entitlement_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CheckEntitlementResponse *
-       entitle__v1__check_entitlement_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CheckEntitlementResponse *)
-     protobuf_c_message_unpack (&entitle__v1__check_entitlement_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__check_entitlement_response__free_unpacked
-                     (Entitle__V1__CheckEntitlementResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__check_entitlement_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_customers_request__init
                      (Entitle__V1__ListCustomersRequest         *message)
@@ -373,89 +61,11 @@ void   entitle__v1__list_customers_request__init
   static const Entitle__V1__ListCustomersRequest init_value = ENTITLE__V1__LIST_CUSTOMERS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_customers_request__get_packed_size
-                     (const Entitle__V1__ListCustomersRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_customers_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_customers_request__pack
-                     (const Entitle__V1__ListCustomersRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_customers_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_customers_request__pack_to_buffer
-                     (const Entitle__V1__ListCustomersRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_customers_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListCustomersRequest *
-       entitle__v1__list_customers_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListCustomersRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_customers_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_customers_request__free_unpacked
-                     (Entitle__V1__ListCustomersRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_customers_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_customers_response__init
                      (Entitle__V1__ListCustomersResponse         *message)
 {
   static const Entitle__V1__ListCustomersResponse init_value = ENTITLE__V1__LIST_CUSTOMERS_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_customers_response__get_packed_size
-                     (const Entitle__V1__ListCustomersResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_customers_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_customers_response__pack
-                     (const Entitle__V1__ListCustomersResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_customers_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_customers_response__pack_to_buffer
-                     (const Entitle__V1__ListCustomersResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_customers_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListCustomersResponse *
-       entitle__v1__list_customers_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListCustomersResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_customers_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_customers_response__free_unpacked
-                     (Entitle__V1__ListCustomersResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_customers_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__explain_customer_state_request__init
                      (Entitle__V1__ExplainCustomerStateRequest         *message)
@@ -463,89 +73,11 @@ void   entitle__v1__explain_customer_state_request__init
   static const Entitle__V1__ExplainCustomerStateRequest init_value = ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__explain_customer_state_request__get_packed_size
-                     (const Entitle__V1__ExplainCustomerStateRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__explain_customer_state_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__explain_customer_state_request__pack
-                     (const Entitle__V1__ExplainCustomerStateRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__explain_customer_state_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__explain_customer_state_request__pack_to_buffer
-                     (const Entitle__V1__ExplainCustomerStateRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__explain_customer_state_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ExplainCustomerStateRequest *
-       entitle__v1__explain_customer_state_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ExplainCustomerStateRequest *)
-     protobuf_c_message_unpack (&entitle__v1__explain_customer_state_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__explain_customer_state_request__free_unpacked
-                     (Entitle__V1__ExplainCustomerStateRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__explain_customer_state_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__explain_customer_state_response__init
                      (Entitle__V1__ExplainCustomerStateResponse         *message)
 {
   static const Entitle__V1__ExplainCustomerStateResponse init_value = ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__explain_customer_state_response__get_packed_size
-                     (const Entitle__V1__ExplainCustomerStateResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__explain_customer_state_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__explain_customer_state_response__pack
-                     (const Entitle__V1__ExplainCustomerStateResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__explain_customer_state_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__explain_customer_state_response__pack_to_buffer
-                     (const Entitle__V1__ExplainCustomerStateResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__explain_customer_state_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ExplainCustomerStateResponse *
-       entitle__v1__explain_customer_state_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ExplainCustomerStateResponse *)
-     protobuf_c_message_unpack (&entitle__v1__explain_customer_state_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__explain_customer_state_response__free_unpacked
-                     (Entitle__V1__ExplainCustomerStateResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__explain_customer_state_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__explanation_omissions__init
                      (Entitle__V1__ExplanationOmissions         *message)
@@ -553,89 +85,11 @@ void   entitle__v1__explanation_omissions__init
   static const Entitle__V1__ExplanationOmissions init_value = ENTITLE__V1__EXPLANATION_OMISSIONS__INIT;
   *message = init_value;
 }
-size_t entitle__v1__explanation_omissions__get_packed_size
-                     (const Entitle__V1__ExplanationOmissions *message)
-{
-  assert(message->base.descriptor == &entitle__v1__explanation_omissions__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__explanation_omissions__pack
-                     (const Entitle__V1__ExplanationOmissions *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__explanation_omissions__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__explanation_omissions__pack_to_buffer
-                     (const Entitle__V1__ExplanationOmissions *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__explanation_omissions__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ExplanationOmissions *
-       entitle__v1__explanation_omissions__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ExplanationOmissions *)
-     protobuf_c_message_unpack (&entitle__v1__explanation_omissions__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__explanation_omissions__free_unpacked
-                     (Entitle__V1__ExplanationOmissions *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__explanation_omissions__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__entitlement_explanation__init
                      (Entitle__V1__EntitlementExplanation         *message)
 {
   static const Entitle__V1__EntitlementExplanation init_value = ENTITLE__V1__ENTITLEMENT_EXPLANATION__INIT;
   *message = init_value;
-}
-size_t entitle__v1__entitlement_explanation__get_packed_size
-                     (const Entitle__V1__EntitlementExplanation *message)
-{
-  assert(message->base.descriptor == &entitle__v1__entitlement_explanation__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__entitlement_explanation__pack
-                     (const Entitle__V1__EntitlementExplanation *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__entitlement_explanation__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__entitlement_explanation__pack_to_buffer
-                     (const Entitle__V1__EntitlementExplanation *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__entitlement_explanation__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__EntitlementExplanation *
-       entitle__v1__entitlement_explanation__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__EntitlementExplanation *)
-     protobuf_c_message_unpack (&entitle__v1__entitlement_explanation__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__entitlement_explanation__free_unpacked
-                     (Entitle__V1__EntitlementExplanation *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__entitlement_explanation__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__group_explanation__init
                      (Entitle__V1__GroupExplanation         *message)
@@ -643,89 +97,11 @@ void   entitle__v1__group_explanation__init
   static const Entitle__V1__GroupExplanation init_value = ENTITLE__V1__GROUP_EXPLANATION__INIT;
   *message = init_value;
 }
-size_t entitle__v1__group_explanation__get_packed_size
-                     (const Entitle__V1__GroupExplanation *message)
-{
-  assert(message->base.descriptor == &entitle__v1__group_explanation__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__group_explanation__pack
-                     (const Entitle__V1__GroupExplanation *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__group_explanation__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__group_explanation__pack_to_buffer
-                     (const Entitle__V1__GroupExplanation *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__group_explanation__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GroupExplanation *
-       entitle__v1__group_explanation__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GroupExplanation *)
-     protobuf_c_message_unpack (&entitle__v1__group_explanation__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__group_explanation__free_unpacked
-                     (Entitle__V1__GroupExplanation *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__group_explanation__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__reasoning__init
                      (Entitle__V1__Reasoning         *message)
 {
   static const Entitle__V1__Reasoning init_value = ENTITLE__V1__REASONING__INIT;
   *message = init_value;
-}
-size_t entitle__v1__reasoning__get_packed_size
-                     (const Entitle__V1__Reasoning *message)
-{
-  assert(message->base.descriptor == &entitle__v1__reasoning__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__reasoning__pack
-                     (const Entitle__V1__Reasoning *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__reasoning__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__reasoning__pack_to_buffer
-                     (const Entitle__V1__Reasoning *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__reasoning__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Reasoning *
-       entitle__v1__reasoning__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Reasoning *)
-     protobuf_c_message_unpack (&entitle__v1__reasoning__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__reasoning__free_unpacked
-                     (Entitle__V1__Reasoning *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__reasoning__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__decision__init
                      (Entitle__V1__Decision         *message)
@@ -733,89 +109,11 @@ void   entitle__v1__decision__init
   static const Entitle__V1__Decision init_value = ENTITLE__V1__DECISION__INIT;
   *message = init_value;
 }
-size_t entitle__v1__decision__get_packed_size
-                     (const Entitle__V1__Decision *message)
-{
-  assert(message->base.descriptor == &entitle__v1__decision__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__decision__pack
-                     (const Entitle__V1__Decision *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__decision__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__decision__pack_to_buffer
-                     (const Entitle__V1__Decision *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__decision__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Decision *
-       entitle__v1__decision__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Decision *)
-     protobuf_c_message_unpack (&entitle__v1__decision__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__decision__free_unpacked
-                     (Entitle__V1__Decision *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__decision__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__considered_item__init
                      (Entitle__V1__ConsideredItem         *message)
 {
   static const Entitle__V1__ConsideredItem init_value = ENTITLE__V1__CONSIDERED_ITEM__INIT;
   *message = init_value;
-}
-size_t entitle__v1__considered_item__get_packed_size
-                     (const Entitle__V1__ConsideredItem *message)
-{
-  assert(message->base.descriptor == &entitle__v1__considered_item__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__considered_item__pack
-                     (const Entitle__V1__ConsideredItem *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__considered_item__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__considered_item__pack_to_buffer
-                     (const Entitle__V1__ConsideredItem *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__considered_item__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ConsideredItem *
-       entitle__v1__considered_item__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ConsideredItem *)
-     protobuf_c_message_unpack (&entitle__v1__considered_item__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__considered_item__free_unpacked
-                     (Entitle__V1__ConsideredItem *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__considered_item__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__expected_change__init
                      (Entitle__V1__ExpectedChange         *message)
@@ -823,89 +121,11 @@ void   entitle__v1__expected_change__init
   static const Entitle__V1__ExpectedChange init_value = ENTITLE__V1__EXPECTED_CHANGE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__expected_change__get_packed_size
-                     (const Entitle__V1__ExpectedChange *message)
-{
-  assert(message->base.descriptor == &entitle__v1__expected_change__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__expected_change__pack
-                     (const Entitle__V1__ExpectedChange *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__expected_change__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__expected_change__pack_to_buffer
-                     (const Entitle__V1__ExpectedChange *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__expected_change__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ExpectedChange *
-       entitle__v1__expected_change__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ExpectedChange *)
-     protobuf_c_message_unpack (&entitle__v1__expected_change__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__expected_change__free_unpacked
-                     (Entitle__V1__ExpectedChange *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__expected_change__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__watch_customer_states_request__init
                      (Entitle__V1__WatchCustomerStatesRequest         *message)
 {
   static const Entitle__V1__WatchCustomerStatesRequest init_value = ENTITLE__V1__WATCH_CUSTOMER_STATES_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__watch_customer_states_request__get_packed_size
-                     (const Entitle__V1__WatchCustomerStatesRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__watch_customer_states_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__watch_customer_states_request__pack
-                     (const Entitle__V1__WatchCustomerStatesRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__watch_customer_states_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__watch_customer_states_request__pack_to_buffer
-                     (const Entitle__V1__WatchCustomerStatesRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__watch_customer_states_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__WatchCustomerStatesRequest *
-       entitle__v1__watch_customer_states_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__WatchCustomerStatesRequest *)
-     protobuf_c_message_unpack (&entitle__v1__watch_customer_states_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__watch_customer_states_request__free_unpacked
-                     (Entitle__V1__WatchCustomerStatesRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__watch_customer_states_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__watch_customer_states_response__init
                      (Entitle__V1__WatchCustomerStatesResponse         *message)
@@ -913,89 +133,11 @@ void   entitle__v1__watch_customer_states_response__init
   static const Entitle__V1__WatchCustomerStatesResponse init_value = ENTITLE__V1__WATCH_CUSTOMER_STATES_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__watch_customer_states_response__get_packed_size
-                     (const Entitle__V1__WatchCustomerStatesResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__watch_customer_states_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__watch_customer_states_response__pack
-                     (const Entitle__V1__WatchCustomerStatesResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__watch_customer_states_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__watch_customer_states_response__pack_to_buffer
-                     (const Entitle__V1__WatchCustomerStatesResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__watch_customer_states_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__WatchCustomerStatesResponse *
-       entitle__v1__watch_customer_states_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__WatchCustomerStatesResponse *)
-     protobuf_c_message_unpack (&entitle__v1__watch_customer_states_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__watch_customer_states_response__free_unpacked
-                     (Entitle__V1__WatchCustomerStatesResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__watch_customer_states_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__customer_change__init
                      (Entitle__V1__CustomerChange         *message)
 {
   static const Entitle__V1__CustomerChange init_value = ENTITLE__V1__CUSTOMER_CHANGE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__customer_change__get_packed_size
-                     (const Entitle__V1__CustomerChange *message)
-{
-  assert(message->base.descriptor == &entitle__v1__customer_change__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__customer_change__pack
-                     (const Entitle__V1__CustomerChange *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__customer_change__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__customer_change__pack_to_buffer
-                     (const Entitle__V1__CustomerChange *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__customer_change__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CustomerChange *
-       entitle__v1__customer_change__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CustomerChange *)
-     protobuf_c_message_unpack (&entitle__v1__customer_change__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__customer_change__free_unpacked
-                     (Entitle__V1__CustomerChange *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__customer_change__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 static const ProtobufCFieldDescriptor entitle__v1__customer_selector__field_descriptors[5] =
 {
@@ -2933,86 +2075,3 @@ const ProtobufCEnumDescriptor entitle__v1__change_kind__descriptor =
   entitle__v1__change_kind__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__entitlement_service__method_descriptors[6] =
-{
-  { "GetCustomerState", &entitle__v1__get_customer_state_request__descriptor, &entitle__v1__get_customer_state_response__descriptor },
-  { "BatchGetCustomerState", &entitle__v1__batch_get_customer_state_request__descriptor, &entitle__v1__batch_get_customer_state_response__descriptor },
-  { "CheckEntitlement", &entitle__v1__check_entitlement_request__descriptor, &entitle__v1__check_entitlement_response__descriptor },
-  { "ExplainCustomerState", &entitle__v1__explain_customer_state_request__descriptor, &entitle__v1__explain_customer_state_response__descriptor },
-  { "WatchCustomerStates", &entitle__v1__watch_customer_states_request__descriptor, &entitle__v1__watch_customer_states_response__descriptor },
-  { "ListCustomers", &entitle__v1__list_customers_request__descriptor, &entitle__v1__list_customers_response__descriptor },
-};
-const unsigned entitle__v1__entitlement_service__method_indices_by_name[] = {
-  1,        /* BatchGetCustomerState */
-  2,        /* CheckEntitlement */
-  3,        /* ExplainCustomerState */
-  0,        /* GetCustomerState */
-  5,        /* ListCustomers */
-  4         /* WatchCustomerStates */
-};
-const ProtobufCServiceDescriptor entitle__v1__entitlement_service__descriptor =
-{
-  PROTOBUF_C__SERVICE_DESCRIPTOR_MAGIC,
-  "entitle.v1.EntitlementService",
-  "EntitlementService",
-  "Entitle__V1__EntitlementService",
-  "entitle.v1",
-  6,
-  entitle__v1__entitlement_service__method_descriptors,
-  entitle__v1__entitlement_service__method_indices_by_name
-};
-void entitle__v1__entitlement_service__get_customer_state(ProtobufCService *service,
-                                                          const Entitle__V1__GetCustomerStateRequest *input,
-                                                          Entitle__V1__GetCustomerStateResponse_Closure closure,
-                                                          void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__entitlement_service__descriptor);
-  service->invoke(service, 0, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__entitlement_service__batch_get_customer_state(ProtobufCService *service,
-                                                                const Entitle__V1__BatchGetCustomerStateRequest *input,
-                                                                Entitle__V1__BatchGetCustomerStateResponse_Closure closure,
-                                                                void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__entitlement_service__descriptor);
-  service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__entitlement_service__check_entitlement(ProtobufCService *service,
-                                                         const Entitle__V1__CheckEntitlementRequest *input,
-                                                         Entitle__V1__CheckEntitlementResponse_Closure closure,
-                                                         void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__entitlement_service__descriptor);
-  service->invoke(service, 2, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__entitlement_service__explain_customer_state(ProtobufCService *service,
-                                                              const Entitle__V1__ExplainCustomerStateRequest *input,
-                                                              Entitle__V1__ExplainCustomerStateResponse_Closure closure,
-                                                              void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__entitlement_service__descriptor);
-  service->invoke(service, 3, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__entitlement_service__watch_customer_states(ProtobufCService *service,
-                                                             const Entitle__V1__WatchCustomerStatesRequest *input,
-                                                             Entitle__V1__WatchCustomerStatesResponse_Closure closure,
-                                                             void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__entitlement_service__descriptor);
-  service->invoke(service, 4, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__entitlement_service__list_customers(ProtobufCService *service,
-                                                      const Entitle__V1__ListCustomersRequest *input,
-                                                      Entitle__V1__ListCustomersResponse_Closure closure,
-                                                      void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__entitlement_service__descriptor);
-  service->invoke(service, 5, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__entitlement_service__init (Entitle__V1__EntitlementService_Service *service,
-                                             Entitle__V1__EntitlementService_ServiceDestroy destroy)
-{
-  protobuf_c_service_generated_init (&service->base,
-                                     &entitle__v1__entitlement_service__descriptor,
-                                     (ProtobufCServiceDestroy) destroy);
-}

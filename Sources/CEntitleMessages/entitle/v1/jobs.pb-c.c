@@ -13,89 +13,11 @@ void   entitle__v1__job__init
   static const Entitle__V1__Job init_value = ENTITLE__V1__JOB__INIT;
   *message = init_value;
 }
-size_t entitle__v1__job__get_packed_size
-                     (const Entitle__V1__Job *message)
-{
-  assert(message->base.descriptor == &entitle__v1__job__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__job__pack
-                     (const Entitle__V1__Job *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__job__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__job__pack_to_buffer
-                     (const Entitle__V1__Job *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__job__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Job *
-       entitle__v1__job__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Job *)
-     protobuf_c_message_unpack (&entitle__v1__job__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__job__free_unpacked
-                     (Entitle__V1__Job *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__job__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_jobs_request__init
                      (Entitle__V1__ListJobsRequest         *message)
 {
   static const Entitle__V1__ListJobsRequest init_value = ENTITLE__V1__LIST_JOBS_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_jobs_request__get_packed_size
-                     (const Entitle__V1__ListJobsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_jobs_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_jobs_request__pack
-                     (const Entitle__V1__ListJobsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_jobs_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_jobs_request__pack_to_buffer
-                     (const Entitle__V1__ListJobsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_jobs_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListJobsRequest *
-       entitle__v1__list_jobs_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListJobsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_jobs_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_jobs_request__free_unpacked
-                     (Entitle__V1__ListJobsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_jobs_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_jobs_response__init
                      (Entitle__V1__ListJobsResponse         *message)
@@ -103,89 +25,11 @@ void   entitle__v1__list_jobs_response__init
   static const Entitle__V1__ListJobsResponse init_value = ENTITLE__V1__LIST_JOBS_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_jobs_response__get_packed_size
-                     (const Entitle__V1__ListJobsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_jobs_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_jobs_response__pack
-                     (const Entitle__V1__ListJobsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_jobs_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_jobs_response__pack_to_buffer
-                     (const Entitle__V1__ListJobsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_jobs_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListJobsResponse *
-       entitle__v1__list_jobs_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListJobsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_jobs_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_jobs_response__free_unpacked
-                     (Entitle__V1__ListJobsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_jobs_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__retry_job_request__init
                      (Entitle__V1__RetryJobRequest         *message)
 {
   static const Entitle__V1__RetryJobRequest init_value = ENTITLE__V1__RETRY_JOB_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__retry_job_request__get_packed_size
-                     (const Entitle__V1__RetryJobRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__retry_job_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__retry_job_request__pack
-                     (const Entitle__V1__RetryJobRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__retry_job_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__retry_job_request__pack_to_buffer
-                     (const Entitle__V1__RetryJobRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__retry_job_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__RetryJobRequest *
-       entitle__v1__retry_job_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__RetryJobRequest *)
-     protobuf_c_message_unpack (&entitle__v1__retry_job_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__retry_job_request__free_unpacked
-                     (Entitle__V1__RetryJobRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__retry_job_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__cancel_job_request__init
                      (Entitle__V1__CancelJobRequest         *message)
@@ -193,134 +37,17 @@ void   entitle__v1__cancel_job_request__init
   static const Entitle__V1__CancelJobRequest init_value = ENTITLE__V1__CANCEL_JOB_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__cancel_job_request__get_packed_size
-                     (const Entitle__V1__CancelJobRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__cancel_job_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__cancel_job_request__pack
-                     (const Entitle__V1__CancelJobRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__cancel_job_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__cancel_job_request__pack_to_buffer
-                     (const Entitle__V1__CancelJobRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__cancel_job_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CancelJobRequest *
-       entitle__v1__cancel_job_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CancelJobRequest *)
-     protobuf_c_message_unpack (&entitle__v1__cancel_job_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__cancel_job_request__free_unpacked
-                     (Entitle__V1__CancelJobRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__cancel_job_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__reconcile_notifications_request__init
                      (Entitle__V1__ReconcileNotificationsRequest         *message)
 {
   static const Entitle__V1__ReconcileNotificationsRequest init_value = ENTITLE__V1__RECONCILE_NOTIFICATIONS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__reconcile_notifications_request__get_packed_size
-                     (const Entitle__V1__ReconcileNotificationsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__reconcile_notifications_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__reconcile_notifications_request__pack
-                     (const Entitle__V1__ReconcileNotificationsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__reconcile_notifications_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__reconcile_notifications_request__pack_to_buffer
-                     (const Entitle__V1__ReconcileNotificationsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__reconcile_notifications_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ReconcileNotificationsRequest *
-       entitle__v1__reconcile_notifications_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ReconcileNotificationsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__reconcile_notifications_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__reconcile_notifications_request__free_unpacked
-                     (Entitle__V1__ReconcileNotificationsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__reconcile_notifications_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__job_response__init
                      (Entitle__V1__JobResponse         *message)
 {
   static const Entitle__V1__JobResponse init_value = ENTITLE__V1__JOB_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__job_response__get_packed_size
-                     (const Entitle__V1__JobResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__job_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__job_response__pack
-                     (const Entitle__V1__JobResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__job_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__job_response__pack_to_buffer
-                     (const Entitle__V1__JobResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__job_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__JobResponse *
-       entitle__v1__job_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__JobResponse *)
-     protobuf_c_message_unpack (&entitle__v1__job_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__job_response__free_unpacked
-                     (Entitle__V1__JobResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__job_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 static const ProtobufCFieldDescriptor entitle__v1__job__field_descriptors[20] =
 {
@@ -1122,66 +849,3 @@ const ProtobufCEnumDescriptor entitle__v1__job_state__descriptor =
   entitle__v1__job_state__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__job_service__method_descriptors[4] =
-{
-  { "ListJobs", &entitle__v1__list_jobs_request__descriptor, &entitle__v1__list_jobs_response__descriptor },
-  { "RetryJob", &entitle__v1__retry_job_request__descriptor, &entitle__v1__job_response__descriptor },
-  { "CancelJob", &entitle__v1__cancel_job_request__descriptor, &entitle__v1__job_response__descriptor },
-  { "ReconcileNotifications", &entitle__v1__reconcile_notifications_request__descriptor, &entitle__v1__job_response__descriptor },
-};
-const unsigned entitle__v1__job_service__method_indices_by_name[] = {
-  2,        /* CancelJob */
-  0,        /* ListJobs */
-  3,        /* ReconcileNotifications */
-  1         /* RetryJob */
-};
-const ProtobufCServiceDescriptor entitle__v1__job_service__descriptor =
-{
-  PROTOBUF_C__SERVICE_DESCRIPTOR_MAGIC,
-  "entitle.v1.JobService",
-  "JobService",
-  "Entitle__V1__JobService",
-  "entitle.v1",
-  4,
-  entitle__v1__job_service__method_descriptors,
-  entitle__v1__job_service__method_indices_by_name
-};
-void entitle__v1__job_service__list_jobs(ProtobufCService *service,
-                                         const Entitle__V1__ListJobsRequest *input,
-                                         Entitle__V1__ListJobsResponse_Closure closure,
-                                         void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__job_service__descriptor);
-  service->invoke(service, 0, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__job_service__retry_job(ProtobufCService *service,
-                                         const Entitle__V1__RetryJobRequest *input,
-                                         Entitle__V1__JobResponse_Closure closure,
-                                         void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__job_service__descriptor);
-  service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__job_service__cancel_job(ProtobufCService *service,
-                                          const Entitle__V1__CancelJobRequest *input,
-                                          Entitle__V1__JobResponse_Closure closure,
-                                          void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__job_service__descriptor);
-  service->invoke(service, 2, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__job_service__reconcile_notifications(ProtobufCService *service,
-                                                       const Entitle__V1__ReconcileNotificationsRequest *input,
-                                                       Entitle__V1__JobResponse_Closure closure,
-                                                       void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__job_service__descriptor);
-  service->invoke(service, 3, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__job_service__init (Entitle__V1__JobService_Service *service,
-                                     Entitle__V1__JobService_ServiceDestroy destroy)
-{
-  protobuf_c_service_generated_init (&service->base,
-                                     &entitle__v1__job_service__descriptor,
-                                     (ProtobufCServiceDestroy) destroy);
-}

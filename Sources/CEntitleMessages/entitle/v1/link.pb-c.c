@@ -13,89 +13,11 @@ void   entitle__v1__link_target__init
   static const Entitle__V1__LinkTarget init_value = ENTITLE__V1__LINK_TARGET__INIT;
   *message = init_value;
 }
-size_t entitle__v1__link_target__get_packed_size
-                     (const Entitle__V1__LinkTarget *message)
-{
-  assert(message->base.descriptor == &entitle__v1__link_target__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__link_target__pack
-                     (const Entitle__V1__LinkTarget *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__link_target__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__link_target__pack_to_buffer
-                     (const Entitle__V1__LinkTarget *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__link_target__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__LinkTarget *
-       entitle__v1__link_target__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__LinkTarget *)
-     protobuf_c_message_unpack (&entitle__v1__link_target__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__link_target__free_unpacked
-                     (Entitle__V1__LinkTarget *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__link_target__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__resolve_account_request__init
                      (Entitle__V1__ResolveAccountRequest         *message)
 {
   static const Entitle__V1__ResolveAccountRequest init_value = ENTITLE__V1__RESOLVE_ACCOUNT_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__resolve_account_request__get_packed_size
-                     (const Entitle__V1__ResolveAccountRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__resolve_account_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__resolve_account_request__pack
-                     (const Entitle__V1__ResolveAccountRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__resolve_account_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__resolve_account_request__pack_to_buffer
-                     (const Entitle__V1__ResolveAccountRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__resolve_account_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ResolveAccountRequest *
-       entitle__v1__resolve_account_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ResolveAccountRequest *)
-     protobuf_c_message_unpack (&entitle__v1__resolve_account_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__resolve_account_request__free_unpacked
-                     (Entitle__V1__ResolveAccountRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__resolve_account_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__resolve_account_response__init
                      (Entitle__V1__ResolveAccountResponse         *message)
@@ -103,89 +25,11 @@ void   entitle__v1__resolve_account_response__init
   static const Entitle__V1__ResolveAccountResponse init_value = ENTITLE__V1__RESOLVE_ACCOUNT_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__resolve_account_response__get_packed_size
-                     (const Entitle__V1__ResolveAccountResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__resolve_account_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__resolve_account_response__pack
-                     (const Entitle__V1__ResolveAccountResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__resolve_account_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__resolve_account_response__pack_to_buffer
-                     (const Entitle__V1__ResolveAccountResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__resolve_account_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ResolveAccountResponse *
-       entitle__v1__resolve_account_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ResolveAccountResponse *)
-     protobuf_c_message_unpack (&entitle__v1__resolve_account_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__resolve_account_response__free_unpacked
-                     (Entitle__V1__ResolveAccountResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__resolve_account_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__link_account_request__init
                      (Entitle__V1__LinkAccountRequest         *message)
 {
   static const Entitle__V1__LinkAccountRequest init_value = ENTITLE__V1__LINK_ACCOUNT_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__link_account_request__get_packed_size
-                     (const Entitle__V1__LinkAccountRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__link_account_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__link_account_request__pack
-                     (const Entitle__V1__LinkAccountRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__link_account_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__link_account_request__pack_to_buffer
-                     (const Entitle__V1__LinkAccountRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__link_account_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__LinkAccountRequest *
-       entitle__v1__link_account_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__LinkAccountRequest *)
-     protobuf_c_message_unpack (&entitle__v1__link_account_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__link_account_request__free_unpacked
-                     (Entitle__V1__LinkAccountRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__link_account_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__unlink_account_request__init
                      (Entitle__V1__UnlinkAccountRequest         *message)
@@ -193,89 +37,11 @@ void   entitle__v1__unlink_account_request__init
   static const Entitle__V1__UnlinkAccountRequest init_value = ENTITLE__V1__UNLINK_ACCOUNT_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__unlink_account_request__get_packed_size
-                     (const Entitle__V1__UnlinkAccountRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__unlink_account_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__unlink_account_request__pack
-                     (const Entitle__V1__UnlinkAccountRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__unlink_account_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__unlink_account_request__pack_to_buffer
-                     (const Entitle__V1__UnlinkAccountRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__unlink_account_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__UnlinkAccountRequest *
-       entitle__v1__unlink_account_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__UnlinkAccountRequest *)
-     protobuf_c_message_unpack (&entitle__v1__unlink_account_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__unlink_account_request__free_unpacked
-                     (Entitle__V1__UnlinkAccountRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__unlink_account_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__transfer_purchase_request__init
                      (Entitle__V1__TransferPurchaseRequest         *message)
 {
   static const Entitle__V1__TransferPurchaseRequest init_value = ENTITLE__V1__TRANSFER_PURCHASE_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__transfer_purchase_request__get_packed_size
-                     (const Entitle__V1__TransferPurchaseRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__transfer_purchase_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__transfer_purchase_request__pack
-                     (const Entitle__V1__TransferPurchaseRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__transfer_purchase_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__transfer_purchase_request__pack_to_buffer
-                     (const Entitle__V1__TransferPurchaseRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__transfer_purchase_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__TransferPurchaseRequest *
-       entitle__v1__transfer_purchase_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__TransferPurchaseRequest *)
-     protobuf_c_message_unpack (&entitle__v1__transfer_purchase_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__transfer_purchase_request__free_unpacked
-                     (Entitle__V1__TransferPurchaseRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__transfer_purchase_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__merge_accounts_request__init
                      (Entitle__V1__MergeAccountsRequest         *message)
@@ -283,89 +49,11 @@ void   entitle__v1__merge_accounts_request__init
   static const Entitle__V1__MergeAccountsRequest init_value = ENTITLE__V1__MERGE_ACCOUNTS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__merge_accounts_request__get_packed_size
-                     (const Entitle__V1__MergeAccountsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__merge_accounts_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__merge_accounts_request__pack
-                     (const Entitle__V1__MergeAccountsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__merge_accounts_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__merge_accounts_request__pack_to_buffer
-                     (const Entitle__V1__MergeAccountsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__merge_accounts_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__MergeAccountsRequest *
-       entitle__v1__merge_accounts_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__MergeAccountsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__merge_accounts_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__merge_accounts_request__free_unpacked
-                     (Entitle__V1__MergeAccountsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__merge_accounts_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__link_response__init
                      (Entitle__V1__LinkResponse         *message)
 {
   static const Entitle__V1__LinkResponse init_value = ENTITLE__V1__LINK_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__link_response__get_packed_size
-                     (const Entitle__V1__LinkResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__link_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__link_response__pack
-                     (const Entitle__V1__LinkResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__link_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__link_response__pack_to_buffer
-                     (const Entitle__V1__LinkResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__link_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__LinkResponse *
-       entitle__v1__link_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__LinkResponse *)
-     protobuf_c_message_unpack (&entitle__v1__link_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__link_response__free_unpacked
-                     (Entitle__V1__LinkResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__link_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__bind_account_token_request__init
                      (Entitle__V1__BindAccountTokenRequest         *message)
@@ -373,89 +61,11 @@ void   entitle__v1__bind_account_token_request__init
   static const Entitle__V1__BindAccountTokenRequest init_value = ENTITLE__V1__BIND_ACCOUNT_TOKEN_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__bind_account_token_request__get_packed_size
-                     (const Entitle__V1__BindAccountTokenRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__bind_account_token_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__bind_account_token_request__pack
-                     (const Entitle__V1__BindAccountTokenRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__bind_account_token_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__bind_account_token_request__pack_to_buffer
-                     (const Entitle__V1__BindAccountTokenRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__bind_account_token_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__BindAccountTokenRequest *
-       entitle__v1__bind_account_token_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__BindAccountTokenRequest *)
-     protobuf_c_message_unpack (&entitle__v1__bind_account_token_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__bind_account_token_request__free_unpacked
-                     (Entitle__V1__BindAccountTokenRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__bind_account_token_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_account_tokens_request__init
                      (Entitle__V1__ListAccountTokensRequest         *message)
 {
   static const Entitle__V1__ListAccountTokensRequest init_value = ENTITLE__V1__LIST_ACCOUNT_TOKENS_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_account_tokens_request__get_packed_size
-                     (const Entitle__V1__ListAccountTokensRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_account_tokens_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_account_tokens_request__pack
-                     (const Entitle__V1__ListAccountTokensRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_account_tokens_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_account_tokens_request__pack_to_buffer
-                     (const Entitle__V1__ListAccountTokensRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_account_tokens_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListAccountTokensRequest *
-       entitle__v1__list_account_tokens_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListAccountTokensRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_account_tokens_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_account_tokens_request__free_unpacked
-                     (Entitle__V1__ListAccountTokensRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_account_tokens_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_account_tokens_response__init
                      (Entitle__V1__ListAccountTokensResponse         *message)
@@ -463,89 +73,11 @@ void   entitle__v1__list_account_tokens_response__init
   static const Entitle__V1__ListAccountTokensResponse init_value = ENTITLE__V1__LIST_ACCOUNT_TOKENS_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_account_tokens_response__get_packed_size
-                     (const Entitle__V1__ListAccountTokensResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_account_tokens_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_account_tokens_response__pack
-                     (const Entitle__V1__ListAccountTokensResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_account_tokens_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_account_tokens_response__pack_to_buffer
-                     (const Entitle__V1__ListAccountTokensResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_account_tokens_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListAccountTokensResponse *
-       entitle__v1__list_account_tokens_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListAccountTokensResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_account_tokens_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_account_tokens_response__free_unpacked
-                     (Entitle__V1__ListAccountTokensResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_account_tokens_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__account_token__init
                      (Entitle__V1__AccountToken         *message)
 {
   static const Entitle__V1__AccountToken init_value = ENTITLE__V1__ACCOUNT_TOKEN__INIT;
   *message = init_value;
-}
-size_t entitle__v1__account_token__get_packed_size
-                     (const Entitle__V1__AccountToken *message)
-{
-  assert(message->base.descriptor == &entitle__v1__account_token__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__account_token__pack
-                     (const Entitle__V1__AccountToken *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__account_token__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__account_token__pack_to_buffer
-                     (const Entitle__V1__AccountToken *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__account_token__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__AccountToken *
-       entitle__v1__account_token__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__AccountToken *)
-     protobuf_c_message_unpack (&entitle__v1__account_token__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__account_token__free_unpacked
-                     (Entitle__V1__AccountToken *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__account_token__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_links_request__init
                      (Entitle__V1__ListLinksRequest         *message)
@@ -553,89 +85,11 @@ void   entitle__v1__list_links_request__init
   static const Entitle__V1__ListLinksRequest init_value = ENTITLE__V1__LIST_LINKS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_links_request__get_packed_size
-                     (const Entitle__V1__ListLinksRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_links_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_links_request__pack
-                     (const Entitle__V1__ListLinksRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_links_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_links_request__pack_to_buffer
-                     (const Entitle__V1__ListLinksRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_links_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListLinksRequest *
-       entitle__v1__list_links_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListLinksRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_links_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_links_request__free_unpacked
-                     (Entitle__V1__ListLinksRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_links_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_links_response__init
                      (Entitle__V1__ListLinksResponse         *message)
 {
   static const Entitle__V1__ListLinksResponse init_value = ENTITLE__V1__LIST_LINKS_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_links_response__get_packed_size
-                     (const Entitle__V1__ListLinksResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_links_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_links_response__pack
-                     (const Entitle__V1__ListLinksResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_links_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_links_response__pack_to_buffer
-                     (const Entitle__V1__ListLinksResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_links_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListLinksResponse *
-       entitle__v1__list_links_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListLinksResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_links_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_links_response__free_unpacked
-                     (Entitle__V1__ListLinksResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_links_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__link__init
                      (Entitle__V1__Link         *message)
@@ -643,89 +97,11 @@ void   entitle__v1__link__init
   static const Entitle__V1__Link init_value = ENTITLE__V1__LINK__INIT;
   *message = init_value;
 }
-size_t entitle__v1__link__get_packed_size
-                     (const Entitle__V1__Link *message)
-{
-  assert(message->base.descriptor == &entitle__v1__link__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__link__pack
-                     (const Entitle__V1__Link *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__link__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__link__pack_to_buffer
-                     (const Entitle__V1__Link *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__link__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Link *
-       entitle__v1__link__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Link *)
-     protobuf_c_message_unpack (&entitle__v1__link__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__link__free_unpacked
-                     (Entitle__V1__Link *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__link__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_link_history_request__init
                      (Entitle__V1__GetLinkHistoryRequest         *message)
 {
   static const Entitle__V1__GetLinkHistoryRequest init_value = ENTITLE__V1__GET_LINK_HISTORY_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_link_history_request__get_packed_size
-                     (const Entitle__V1__GetLinkHistoryRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_link_history_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_link_history_request__pack
-                     (const Entitle__V1__GetLinkHistoryRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_link_history_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_link_history_request__pack_to_buffer
-                     (const Entitle__V1__GetLinkHistoryRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_link_history_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetLinkHistoryRequest *
-       entitle__v1__get_link_history_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetLinkHistoryRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_link_history_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_link_history_request__free_unpacked
-                     (Entitle__V1__GetLinkHistoryRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_link_history_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__get_link_history_response__init
                      (Entitle__V1__GetLinkHistoryResponse         *message)
@@ -733,89 +109,11 @@ void   entitle__v1__get_link_history_response__init
   static const Entitle__V1__GetLinkHistoryResponse init_value = ENTITLE__V1__GET_LINK_HISTORY_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__get_link_history_response__get_packed_size
-                     (const Entitle__V1__GetLinkHistoryResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_link_history_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_link_history_response__pack
-                     (const Entitle__V1__GetLinkHistoryResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_link_history_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_link_history_response__pack_to_buffer
-                     (const Entitle__V1__GetLinkHistoryResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_link_history_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetLinkHistoryResponse *
-       entitle__v1__get_link_history_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetLinkHistoryResponse *)
-     protobuf_c_message_unpack (&entitle__v1__get_link_history_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_link_history_response__free_unpacked
-                     (Entitle__V1__GetLinkHistoryResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_link_history_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__link_event__init
                      (Entitle__V1__LinkEvent         *message)
 {
   static const Entitle__V1__LinkEvent init_value = ENTITLE__V1__LINK_EVENT__INIT;
   *message = init_value;
-}
-size_t entitle__v1__link_event__get_packed_size
-                     (const Entitle__V1__LinkEvent *message)
-{
-  assert(message->base.descriptor == &entitle__v1__link_event__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__link_event__pack
-                     (const Entitle__V1__LinkEvent *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__link_event__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__link_event__pack_to_buffer
-                     (const Entitle__V1__LinkEvent *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__link_event__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__LinkEvent *
-       entitle__v1__link_event__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__LinkEvent *)
-     protobuf_c_message_unpack (&entitle__v1__link_event__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__link_event__free_unpacked
-                     (Entitle__V1__LinkEvent *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__link_event__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 static const ProtobufCFieldDescriptor entitle__v1__link_target__field_descriptors[2] =
 {
@@ -2419,116 +1717,3 @@ const ProtobufCEnumDescriptor entitle__v1__link_reason__descriptor =
   entitle__v1__link_reason__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__link_service__method_descriptors[9] =
-{
-  { "ResolveAccount", &entitle__v1__resolve_account_request__descriptor, &entitle__v1__resolve_account_response__descriptor },
-  { "LinkAccount", &entitle__v1__link_account_request__descriptor, &entitle__v1__link_response__descriptor },
-  { "UnlinkAccount", &entitle__v1__unlink_account_request__descriptor, &entitle__v1__link_response__descriptor },
-  { "TransferPurchase", &entitle__v1__transfer_purchase_request__descriptor, &entitle__v1__link_response__descriptor },
-  { "MergeAccounts", &entitle__v1__merge_accounts_request__descriptor, &entitle__v1__link_response__descriptor },
-  { "ListLinks", &entitle__v1__list_links_request__descriptor, &entitle__v1__list_links_response__descriptor },
-  { "BindAccountToken", &entitle__v1__bind_account_token_request__descriptor, &entitle__v1__link_response__descriptor },
-  { "ListAccountTokens", &entitle__v1__list_account_tokens_request__descriptor, &entitle__v1__list_account_tokens_response__descriptor },
-  { "GetLinkHistory", &entitle__v1__get_link_history_request__descriptor, &entitle__v1__get_link_history_response__descriptor },
-};
-const unsigned entitle__v1__link_service__method_indices_by_name[] = {
-  6,        /* BindAccountToken */
-  8,        /* GetLinkHistory */
-  1,        /* LinkAccount */
-  7,        /* ListAccountTokens */
-  5,        /* ListLinks */
-  4,        /* MergeAccounts */
-  0,        /* ResolveAccount */
-  3,        /* TransferPurchase */
-  2         /* UnlinkAccount */
-};
-const ProtobufCServiceDescriptor entitle__v1__link_service__descriptor =
-{
-  PROTOBUF_C__SERVICE_DESCRIPTOR_MAGIC,
-  "entitle.v1.LinkService",
-  "LinkService",
-  "Entitle__V1__LinkService",
-  "entitle.v1",
-  9,
-  entitle__v1__link_service__method_descriptors,
-  entitle__v1__link_service__method_indices_by_name
-};
-void entitle__v1__link_service__resolve_account(ProtobufCService *service,
-                                                const Entitle__V1__ResolveAccountRequest *input,
-                                                Entitle__V1__ResolveAccountResponse_Closure closure,
-                                                void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__link_service__descriptor);
-  service->invoke(service, 0, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__link_service__link_account(ProtobufCService *service,
-                                             const Entitle__V1__LinkAccountRequest *input,
-                                             Entitle__V1__LinkResponse_Closure closure,
-                                             void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__link_service__descriptor);
-  service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__link_service__unlink_account(ProtobufCService *service,
-                                               const Entitle__V1__UnlinkAccountRequest *input,
-                                               Entitle__V1__LinkResponse_Closure closure,
-                                               void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__link_service__descriptor);
-  service->invoke(service, 2, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__link_service__transfer_purchase(ProtobufCService *service,
-                                                  const Entitle__V1__TransferPurchaseRequest *input,
-                                                  Entitle__V1__LinkResponse_Closure closure,
-                                                  void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__link_service__descriptor);
-  service->invoke(service, 3, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__link_service__merge_accounts(ProtobufCService *service,
-                                               const Entitle__V1__MergeAccountsRequest *input,
-                                               Entitle__V1__LinkResponse_Closure closure,
-                                               void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__link_service__descriptor);
-  service->invoke(service, 4, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__link_service__list_links(ProtobufCService *service,
-                                           const Entitle__V1__ListLinksRequest *input,
-                                           Entitle__V1__ListLinksResponse_Closure closure,
-                                           void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__link_service__descriptor);
-  service->invoke(service, 5, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__link_service__bind_account_token(ProtobufCService *service,
-                                                   const Entitle__V1__BindAccountTokenRequest *input,
-                                                   Entitle__V1__LinkResponse_Closure closure,
-                                                   void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__link_service__descriptor);
-  service->invoke(service, 6, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__link_service__list_account_tokens(ProtobufCService *service,
-                                                    const Entitle__V1__ListAccountTokensRequest *input,
-                                                    Entitle__V1__ListAccountTokensResponse_Closure closure,
-                                                    void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__link_service__descriptor);
-  service->invoke(service, 7, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__link_service__get_link_history(ProtobufCService *service,
-                                                 const Entitle__V1__GetLinkHistoryRequest *input,
-                                                 Entitle__V1__GetLinkHistoryResponse_Closure closure,
-                                                 void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__link_service__descriptor);
-  service->invoke(service, 8, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__link_service__init (Entitle__V1__LinkService_Service *service,
-                                      Entitle__V1__LinkService_ServiceDestroy destroy)
-{
-  protobuf_c_service_generated_init (&service->base,
-                                     &entitle__v1__link_service__descriptor,
-                                     (ProtobufCServiceDestroy) destroy);
-}

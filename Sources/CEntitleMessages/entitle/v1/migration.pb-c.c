@@ -13,89 +13,11 @@ void   entitle__v1__imported_account__init
   static const Entitle__V1__ImportedAccount init_value = ENTITLE__V1__IMPORTED_ACCOUNT__INIT;
   *message = init_value;
 }
-size_t entitle__v1__imported_account__get_packed_size
-                     (const Entitle__V1__ImportedAccount *message)
-{
-  assert(message->base.descriptor == &entitle__v1__imported_account__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__imported_account__pack
-                     (const Entitle__V1__ImportedAccount *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__imported_account__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__imported_account__pack_to_buffer
-                     (const Entitle__V1__ImportedAccount *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__imported_account__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ImportedAccount *
-       entitle__v1__imported_account__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ImportedAccount *)
-     protobuf_c_message_unpack (&entitle__v1__imported_account__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__imported_account__free_unpacked
-                     (Entitle__V1__ImportedAccount *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__imported_account__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__import_accounts_request__init
                      (Entitle__V1__ImportAccountsRequest         *message)
 {
   static const Entitle__V1__ImportAccountsRequest init_value = ENTITLE__V1__IMPORT_ACCOUNTS_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__import_accounts_request__get_packed_size
-                     (const Entitle__V1__ImportAccountsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__import_accounts_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__import_accounts_request__pack
-                     (const Entitle__V1__ImportAccountsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__import_accounts_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__import_accounts_request__pack_to_buffer
-                     (const Entitle__V1__ImportAccountsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__import_accounts_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ImportAccountsRequest *
-       entitle__v1__import_accounts_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ImportAccountsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__import_accounts_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__import_accounts_request__free_unpacked
-                     (Entitle__V1__ImportAccountsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__import_accounts_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__import_accounts_response__init
                      (Entitle__V1__ImportAccountsResponse         *message)
@@ -103,89 +25,11 @@ void   entitle__v1__import_accounts_response__init
   static const Entitle__V1__ImportAccountsResponse init_value = ENTITLE__V1__IMPORT_ACCOUNTS_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__import_accounts_response__get_packed_size
-                     (const Entitle__V1__ImportAccountsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__import_accounts_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__import_accounts_response__pack
-                     (const Entitle__V1__ImportAccountsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__import_accounts_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__import_accounts_response__pack_to_buffer
-                     (const Entitle__V1__ImportAccountsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__import_accounts_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ImportAccountsResponse *
-       entitle__v1__import_accounts_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ImportAccountsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__import_accounts_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__import_accounts_response__free_unpacked
-                     (Entitle__V1__ImportAccountsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__import_accounts_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__import_row_result__init
                      (Entitle__V1__ImportRowResult         *message)
 {
   static const Entitle__V1__ImportRowResult init_value = ENTITLE__V1__IMPORT_ROW_RESULT__INIT;
   *message = init_value;
-}
-size_t entitle__v1__import_row_result__get_packed_size
-                     (const Entitle__V1__ImportRowResult *message)
-{
-  assert(message->base.descriptor == &entitle__v1__import_row_result__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__import_row_result__pack
-                     (const Entitle__V1__ImportRowResult *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__import_row_result__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__import_row_result__pack_to_buffer
-                     (const Entitle__V1__ImportRowResult *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__import_row_result__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ImportRowResult *
-       entitle__v1__import_row_result__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ImportRowResult *)
-     protobuf_c_message_unpack (&entitle__v1__import_row_result__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__import_row_result__free_unpacked
-                     (Entitle__V1__ImportRowResult *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__import_row_result__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__get_import_request__init
                      (Entitle__V1__GetImportRequest         *message)
@@ -193,89 +37,11 @@ void   entitle__v1__get_import_request__init
   static const Entitle__V1__GetImportRequest init_value = ENTITLE__V1__GET_IMPORT_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__get_import_request__get_packed_size
-                     (const Entitle__V1__GetImportRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_import_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_import_request__pack
-                     (const Entitle__V1__GetImportRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_import_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_import_request__pack_to_buffer
-                     (const Entitle__V1__GetImportRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_import_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetImportRequest *
-       entitle__v1__get_import_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetImportRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_import_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_import_request__free_unpacked
-                     (Entitle__V1__GetImportRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_import_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_import_response__init
                      (Entitle__V1__GetImportResponse         *message)
 {
   static const Entitle__V1__GetImportResponse init_value = ENTITLE__V1__GET_IMPORT_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_import_response__get_packed_size
-                     (const Entitle__V1__GetImportResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_import_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_import_response__pack
-                     (const Entitle__V1__GetImportResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_import_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_import_response__pack_to_buffer
-                     (const Entitle__V1__GetImportResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_import_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetImportResponse *
-       entitle__v1__get_import_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetImportResponse *)
-     protobuf_c_message_unpack (&entitle__v1__get_import_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_import_response__free_unpacked
-                     (Entitle__V1__GetImportResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_import_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__import__init
                      (Entitle__V1__Import         *message)
@@ -283,89 +49,11 @@ void   entitle__v1__import__init
   static const Entitle__V1__Import init_value = ENTITLE__V1__IMPORT__INIT;
   *message = init_value;
 }
-size_t entitle__v1__import__get_packed_size
-                     (const Entitle__V1__Import *message)
-{
-  assert(message->base.descriptor == &entitle__v1__import__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__import__pack
-                     (const Entitle__V1__Import *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__import__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__import__pack_to_buffer
-                     (const Entitle__V1__Import *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__import__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Import *
-       entitle__v1__import__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Import *)
-     protobuf_c_message_unpack (&entitle__v1__import__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__import__free_unpacked
-                     (Entitle__V1__Import *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__import__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__import_count__init
                      (Entitle__V1__ImportCount         *message)
 {
   static const Entitle__V1__ImportCount init_value = ENTITLE__V1__IMPORT_COUNT__INIT;
   *message = init_value;
-}
-size_t entitle__v1__import_count__get_packed_size
-                     (const Entitle__V1__ImportCount *message)
-{
-  assert(message->base.descriptor == &entitle__v1__import_count__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__import_count__pack
-                     (const Entitle__V1__ImportCount *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__import_count__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__import_count__pack_to_buffer
-                     (const Entitle__V1__ImportCount *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__import_count__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ImportCount *
-       entitle__v1__import_count__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ImportCount *)
-     protobuf_c_message_unpack (&entitle__v1__import_count__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__import_count__free_unpacked
-                     (Entitle__V1__ImportCount *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__import_count__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_imports_request__init
                      (Entitle__V1__ListImportsRequest         *message)
@@ -373,89 +61,11 @@ void   entitle__v1__list_imports_request__init
   static const Entitle__V1__ListImportsRequest init_value = ENTITLE__V1__LIST_IMPORTS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_imports_request__get_packed_size
-                     (const Entitle__V1__ListImportsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_imports_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_imports_request__pack
-                     (const Entitle__V1__ListImportsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_imports_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_imports_request__pack_to_buffer
-                     (const Entitle__V1__ListImportsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_imports_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListImportsRequest *
-       entitle__v1__list_imports_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListImportsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_imports_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_imports_request__free_unpacked
-                     (Entitle__V1__ListImportsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_imports_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_imports_response__init
                      (Entitle__V1__ListImportsResponse         *message)
 {
   static const Entitle__V1__ListImportsResponse init_value = ENTITLE__V1__LIST_IMPORTS_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_imports_response__get_packed_size
-                     (const Entitle__V1__ListImportsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_imports_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_imports_response__pack
-                     (const Entitle__V1__ListImportsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_imports_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_imports_response__pack_to_buffer
-                     (const Entitle__V1__ListImportsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_imports_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListImportsResponse *
-       entitle__v1__list_imports_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListImportsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_imports_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_imports_response__free_unpacked
-                     (Entitle__V1__ListImportsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_imports_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__list_import_rows_request__init
                      (Entitle__V1__ListImportRowsRequest         *message)
@@ -463,89 +73,11 @@ void   entitle__v1__list_import_rows_request__init
   static const Entitle__V1__ListImportRowsRequest init_value = ENTITLE__V1__LIST_IMPORT_ROWS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__list_import_rows_request__get_packed_size
-                     (const Entitle__V1__ListImportRowsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_import_rows_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_import_rows_request__pack
-                     (const Entitle__V1__ListImportRowsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_import_rows_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_import_rows_request__pack_to_buffer
-                     (const Entitle__V1__ListImportRowsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_import_rows_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListImportRowsRequest *
-       entitle__v1__list_import_rows_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListImportRowsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__list_import_rows_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_import_rows_request__free_unpacked
-                     (Entitle__V1__ListImportRowsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_import_rows_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__list_import_rows_response__init
                      (Entitle__V1__ListImportRowsResponse         *message)
 {
   static const Entitle__V1__ListImportRowsResponse init_value = ENTITLE__V1__LIST_IMPORT_ROWS_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__list_import_rows_response__get_packed_size
-                     (const Entitle__V1__ListImportRowsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__list_import_rows_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__list_import_rows_response__pack
-                     (const Entitle__V1__ListImportRowsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__list_import_rows_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__list_import_rows_response__pack_to_buffer
-                     (const Entitle__V1__ListImportRowsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__list_import_rows_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ListImportRowsResponse *
-       entitle__v1__list_import_rows_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ListImportRowsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__list_import_rows_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__list_import_rows_response__free_unpacked
-                     (Entitle__V1__ListImportRowsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__list_import_rows_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__import_row__init
                      (Entitle__V1__ImportRow         *message)
@@ -553,134 +85,17 @@ void   entitle__v1__import_row__init
   static const Entitle__V1__ImportRow init_value = ENTITLE__V1__IMPORT_ROW__INIT;
   *message = init_value;
 }
-size_t entitle__v1__import_row__get_packed_size
-                     (const Entitle__V1__ImportRow *message)
-{
-  assert(message->base.descriptor == &entitle__v1__import_row__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__import_row__pack
-                     (const Entitle__V1__ImportRow *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__import_row__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__import_row__pack_to_buffer
-                     (const Entitle__V1__ImportRow *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__import_row__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ImportRow *
-       entitle__v1__import_row__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ImportRow *)
-     protobuf_c_message_unpack (&entitle__v1__import_row__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__import_row__free_unpacked
-                     (Entitle__V1__ImportRow *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__import_row__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__change_import_request__init
                      (Entitle__V1__ChangeImportRequest         *message)
 {
   static const Entitle__V1__ChangeImportRequest init_value = ENTITLE__V1__CHANGE_IMPORT_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__change_import_request__get_packed_size
-                     (const Entitle__V1__ChangeImportRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__change_import_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__change_import_request__pack
-                     (const Entitle__V1__ChangeImportRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__change_import_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__change_import_request__pack_to_buffer
-                     (const Entitle__V1__ChangeImportRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__change_import_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ChangeImportRequest *
-       entitle__v1__change_import_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ChangeImportRequest *)
-     protobuf_c_message_unpack (&entitle__v1__change_import_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__change_import_request__free_unpacked
-                     (Entitle__V1__ChangeImportRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__change_import_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__change_import_response__init
                      (Entitle__V1__ChangeImportResponse         *message)
 {
   static const Entitle__V1__ChangeImportResponse init_value = ENTITLE__V1__CHANGE_IMPORT_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__change_import_response__get_packed_size
-                     (const Entitle__V1__ChangeImportResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__change_import_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__change_import_response__pack
-                     (const Entitle__V1__ChangeImportResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__change_import_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__change_import_response__pack_to_buffer
-                     (const Entitle__V1__ChangeImportResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__change_import_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ChangeImportResponse *
-       entitle__v1__change_import_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ChangeImportResponse *)
-     protobuf_c_message_unpack (&entitle__v1__change_import_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__change_import_response__free_unpacked
-                     (Entitle__V1__ChangeImportResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__change_import_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 static const ProtobufCFieldDescriptor entitle__v1__imported_account__field_descriptors[6] =
 {
@@ -1938,76 +1353,3 @@ const ProtobufCEnumDescriptor entitle__v1__import_action__descriptor =
   entitle__v1__import_action__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__migration_service__method_descriptors[5] =
-{
-  { "ImportAccounts", &entitle__v1__import_accounts_request__descriptor, &entitle__v1__import_accounts_response__descriptor },
-  { "GetImport", &entitle__v1__get_import_request__descriptor, &entitle__v1__get_import_response__descriptor },
-  { "ListImports", &entitle__v1__list_imports_request__descriptor, &entitle__v1__list_imports_response__descriptor },
-  { "ListImportRows", &entitle__v1__list_import_rows_request__descriptor, &entitle__v1__list_import_rows_response__descriptor },
-  { "ChangeImport", &entitle__v1__change_import_request__descriptor, &entitle__v1__change_import_response__descriptor },
-};
-const unsigned entitle__v1__migration_service__method_indices_by_name[] = {
-  4,        /* ChangeImport */
-  1,        /* GetImport */
-  0,        /* ImportAccounts */
-  3,        /* ListImportRows */
-  2         /* ListImports */
-};
-const ProtobufCServiceDescriptor entitle__v1__migration_service__descriptor =
-{
-  PROTOBUF_C__SERVICE_DESCRIPTOR_MAGIC,
-  "entitle.v1.MigrationService",
-  "MigrationService",
-  "Entitle__V1__MigrationService",
-  "entitle.v1",
-  5,
-  entitle__v1__migration_service__method_descriptors,
-  entitle__v1__migration_service__method_indices_by_name
-};
-void entitle__v1__migration_service__import_accounts(ProtobufCService *service,
-                                                     const Entitle__V1__ImportAccountsRequest *input,
-                                                     Entitle__V1__ImportAccountsResponse_Closure closure,
-                                                     void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__migration_service__descriptor);
-  service->invoke(service, 0, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__migration_service__get_import(ProtobufCService *service,
-                                                const Entitle__V1__GetImportRequest *input,
-                                                Entitle__V1__GetImportResponse_Closure closure,
-                                                void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__migration_service__descriptor);
-  service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__migration_service__list_imports(ProtobufCService *service,
-                                                  const Entitle__V1__ListImportsRequest *input,
-                                                  Entitle__V1__ListImportsResponse_Closure closure,
-                                                  void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__migration_service__descriptor);
-  service->invoke(service, 2, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__migration_service__list_import_rows(ProtobufCService *service,
-                                                      const Entitle__V1__ListImportRowsRequest *input,
-                                                      Entitle__V1__ListImportRowsResponse_Closure closure,
-                                                      void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__migration_service__descriptor);
-  service->invoke(service, 3, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__migration_service__change_import(ProtobufCService *service,
-                                                   const Entitle__V1__ChangeImportRequest *input,
-                                                   Entitle__V1__ChangeImportResponse_Closure closure,
-                                                   void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__migration_service__descriptor);
-  service->invoke(service, 4, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__migration_service__init (Entitle__V1__MigrationService_Service *service,
-                                           Entitle__V1__MigrationService_ServiceDestroy destroy)
-{
-  protobuf_c_service_generated_init (&service->base,
-                                     &entitle__v1__migration_service__descriptor,
-                                     (ProtobufCServiceDestroy) destroy);
-}

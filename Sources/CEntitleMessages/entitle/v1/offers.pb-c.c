@@ -13,89 +13,11 @@ void   entitle__v1__offer_eligibility__init
   static const Entitle__V1__OfferEligibility init_value = ENTITLE__V1__OFFER_ELIGIBILITY__INIT;
   *message = init_value;
 }
-size_t entitle__v1__offer_eligibility__get_packed_size
-                     (const Entitle__V1__OfferEligibility *message)
-{
-  assert(message->base.descriptor == &entitle__v1__offer_eligibility__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__offer_eligibility__pack
-                     (const Entitle__V1__OfferEligibility *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__offer_eligibility__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__offer_eligibility__pack_to_buffer
-                     (const Entitle__V1__OfferEligibility *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__offer_eligibility__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__OfferEligibility *
-       entitle__v1__offer_eligibility__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__OfferEligibility *)
-     protobuf_c_message_unpack (&entitle__v1__offer_eligibility__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__offer_eligibility__free_unpacked
-                     (Entitle__V1__OfferEligibility *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__offer_eligibility__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__get_offer_eligibility_request__init
                      (Entitle__V1__GetOfferEligibilityRequest         *message)
 {
   static const Entitle__V1__GetOfferEligibilityRequest init_value = ENTITLE__V1__GET_OFFER_ELIGIBILITY_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__get_offer_eligibility_request__get_packed_size
-                     (const Entitle__V1__GetOfferEligibilityRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_offer_eligibility_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_offer_eligibility_request__pack
-                     (const Entitle__V1__GetOfferEligibilityRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_offer_eligibility_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_offer_eligibility_request__pack_to_buffer
-                     (const Entitle__V1__GetOfferEligibilityRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_offer_eligibility_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetOfferEligibilityRequest *
-       entitle__v1__get_offer_eligibility_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetOfferEligibilityRequest *)
-     protobuf_c_message_unpack (&entitle__v1__get_offer_eligibility_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_offer_eligibility_request__free_unpacked
-                     (Entitle__V1__GetOfferEligibilityRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_offer_eligibility_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__get_offer_eligibility_response__init
                      (Entitle__V1__GetOfferEligibilityResponse         *message)
@@ -103,89 +25,11 @@ void   entitle__v1__get_offer_eligibility_response__init
   static const Entitle__V1__GetOfferEligibilityResponse init_value = ENTITLE__V1__GET_OFFER_ELIGIBILITY_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__get_offer_eligibility_response__get_packed_size
-                     (const Entitle__V1__GetOfferEligibilityResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__get_offer_eligibility_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__get_offer_eligibility_response__pack
-                     (const Entitle__V1__GetOfferEligibilityResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__get_offer_eligibility_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__get_offer_eligibility_response__pack_to_buffer
-                     (const Entitle__V1__GetOfferEligibilityResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__get_offer_eligibility_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GetOfferEligibilityResponse *
-       entitle__v1__get_offer_eligibility_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GetOfferEligibilityResponse *)
-     protobuf_c_message_unpack (&entitle__v1__get_offer_eligibility_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__get_offer_eligibility_response__free_unpacked
-                     (Entitle__V1__GetOfferEligibilityResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__get_offer_eligibility_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__sign_promotional_offer_request__init
                      (Entitle__V1__SignPromotionalOfferRequest         *message)
 {
   static const Entitle__V1__SignPromotionalOfferRequest init_value = ENTITLE__V1__SIGN_PROMOTIONAL_OFFER_REQUEST__INIT;
   *message = init_value;
-}
-size_t entitle__v1__sign_promotional_offer_request__get_packed_size
-                     (const Entitle__V1__SignPromotionalOfferRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__sign_promotional_offer_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__sign_promotional_offer_request__pack
-                     (const Entitle__V1__SignPromotionalOfferRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__sign_promotional_offer_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__sign_promotional_offer_request__pack_to_buffer
-                     (const Entitle__V1__SignPromotionalOfferRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__sign_promotional_offer_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SignPromotionalOfferRequest *
-       entitle__v1__sign_promotional_offer_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SignPromotionalOfferRequest *)
-     protobuf_c_message_unpack (&entitle__v1__sign_promotional_offer_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__sign_promotional_offer_request__free_unpacked
-                     (Entitle__V1__SignPromotionalOfferRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__sign_promotional_offer_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__sign_introductory_offer_eligibility_request__init
                      (Entitle__V1__SignIntroductoryOfferEligibilityRequest         *message)
@@ -193,89 +37,11 @@ void   entitle__v1__sign_introductory_offer_eligibility_request__init
   static const Entitle__V1__SignIntroductoryOfferEligibilityRequest init_value = ENTITLE__V1__SIGN_INTRODUCTORY_OFFER_ELIGIBILITY_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__sign_introductory_offer_eligibility_request__get_packed_size
-                     (const Entitle__V1__SignIntroductoryOfferEligibilityRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__sign_introductory_offer_eligibility_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__sign_introductory_offer_eligibility_request__pack
-                     (const Entitle__V1__SignIntroductoryOfferEligibilityRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__sign_introductory_offer_eligibility_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__sign_introductory_offer_eligibility_request__pack_to_buffer
-                     (const Entitle__V1__SignIntroductoryOfferEligibilityRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__sign_introductory_offer_eligibility_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SignIntroductoryOfferEligibilityRequest *
-       entitle__v1__sign_introductory_offer_eligibility_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SignIntroductoryOfferEligibilityRequest *)
-     protobuf_c_message_unpack (&entitle__v1__sign_introductory_offer_eligibility_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__sign_introductory_offer_eligibility_request__free_unpacked
-                     (Entitle__V1__SignIntroductoryOfferEligibilityRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__sign_introductory_offer_eligibility_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__sign_offer_response__init
                      (Entitle__V1__SignOfferResponse         *message)
 {
   static const Entitle__V1__SignOfferResponse init_value = ENTITLE__V1__SIGN_OFFER_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__sign_offer_response__get_packed_size
-                     (const Entitle__V1__SignOfferResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__sign_offer_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__sign_offer_response__pack
-                     (const Entitle__V1__SignOfferResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__sign_offer_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__sign_offer_response__pack_to_buffer
-                     (const Entitle__V1__SignOfferResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__sign_offer_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SignOfferResponse *
-       entitle__v1__sign_offer_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SignOfferResponse *)
-     protobuf_c_message_unpack (&entitle__v1__sign_offer_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__sign_offer_response__free_unpacked
-                     (Entitle__V1__SignOfferResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__sign_offer_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 static const ProtobufCFieldDescriptor entitle__v1__offer_eligibility__field_descriptors[10] =
 {
@@ -1149,56 +915,3 @@ const ProtobufCEnumDescriptor entitle__v1__introductory_decision__descriptor =
   entitle__v1__introductory_decision__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__offer_service__method_descriptors[3] =
-{
-  { "GetOfferEligibility", &entitle__v1__get_offer_eligibility_request__descriptor, &entitle__v1__get_offer_eligibility_response__descriptor },
-  { "SignPromotionalOffer", &entitle__v1__sign_promotional_offer_request__descriptor, &entitle__v1__sign_offer_response__descriptor },
-  { "SignIntroductoryOfferEligibility", &entitle__v1__sign_introductory_offer_eligibility_request__descriptor, &entitle__v1__sign_offer_response__descriptor },
-};
-const unsigned entitle__v1__offer_service__method_indices_by_name[] = {
-  0,        /* GetOfferEligibility */
-  2,        /* SignIntroductoryOfferEligibility */
-  1         /* SignPromotionalOffer */
-};
-const ProtobufCServiceDescriptor entitle__v1__offer_service__descriptor =
-{
-  PROTOBUF_C__SERVICE_DESCRIPTOR_MAGIC,
-  "entitle.v1.OfferService",
-  "OfferService",
-  "Entitle__V1__OfferService",
-  "entitle.v1",
-  3,
-  entitle__v1__offer_service__method_descriptors,
-  entitle__v1__offer_service__method_indices_by_name
-};
-void entitle__v1__offer_service__get_offer_eligibility(ProtobufCService *service,
-                                                       const Entitle__V1__GetOfferEligibilityRequest *input,
-                                                       Entitle__V1__GetOfferEligibilityResponse_Closure closure,
-                                                       void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__offer_service__descriptor);
-  service->invoke(service, 0, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__offer_service__sign_promotional_offer(ProtobufCService *service,
-                                                        const Entitle__V1__SignPromotionalOfferRequest *input,
-                                                        Entitle__V1__SignOfferResponse_Closure closure,
-                                                        void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__offer_service__descriptor);
-  service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__offer_service__sign_introductory_offer_eligibility(ProtobufCService *service,
-                                                                     const Entitle__V1__SignIntroductoryOfferEligibilityRequest *input,
-                                                                     Entitle__V1__SignOfferResponse_Closure closure,
-                                                                     void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__offer_service__descriptor);
-  service->invoke(service, 2, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__offer_service__init (Entitle__V1__OfferService_Service *service,
-                                       Entitle__V1__OfferService_ServiceDestroy destroy)
-{
-  protobuf_c_service_generated_init (&service->base,
-                                     &entitle__v1__offer_service__descriptor,
-                                     (ProtobufCServiceDestroy) destroy);
-}

@@ -13,89 +13,11 @@ void   entitle__v1__customer_state__init
   static const Entitle__V1__CustomerState init_value = ENTITLE__V1__CUSTOMER_STATE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__customer_state__get_packed_size
-                     (const Entitle__V1__CustomerState *message)
-{
-  assert(message->base.descriptor == &entitle__v1__customer_state__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__customer_state__pack
-                     (const Entitle__V1__CustomerState *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__customer_state__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__customer_state__pack_to_buffer
-                     (const Entitle__V1__CustomerState *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__customer_state__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CustomerState *
-       entitle__v1__customer_state__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CustomerState *)
-     protobuf_c_message_unpack (&entitle__v1__customer_state__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__customer_state__free_unpacked
-                     (Entitle__V1__CustomerState *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__customer_state__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__entitlement_state__init
                      (Entitle__V1__EntitlementState         *message)
 {
   static const Entitle__V1__EntitlementState init_value = ENTITLE__V1__ENTITLEMENT_STATE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__entitlement_state__get_packed_size
-                     (const Entitle__V1__EntitlementState *message)
-{
-  assert(message->base.descriptor == &entitle__v1__entitlement_state__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__entitlement_state__pack
-                     (const Entitle__V1__EntitlementState *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__entitlement_state__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__entitlement_state__pack_to_buffer
-                     (const Entitle__V1__EntitlementState *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__entitlement_state__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__EntitlementState *
-       entitle__v1__entitlement_state__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__EntitlementState *)
-     protobuf_c_message_unpack (&entitle__v1__entitlement_state__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__entitlement_state__free_unpacked
-                     (Entitle__V1__EntitlementState *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__entitlement_state__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__entitlement_source__init
                      (Entitle__V1__EntitlementSource         *message)
@@ -103,89 +25,11 @@ void   entitle__v1__entitlement_source__init
   static const Entitle__V1__EntitlementSource init_value = ENTITLE__V1__ENTITLEMENT_SOURCE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__entitlement_source__get_packed_size
-                     (const Entitle__V1__EntitlementSource *message)
-{
-  assert(message->base.descriptor == &entitle__v1__entitlement_source__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__entitlement_source__pack
-                     (const Entitle__V1__EntitlementSource *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__entitlement_source__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__entitlement_source__pack_to_buffer
-                     (const Entitle__V1__EntitlementSource *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__entitlement_source__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__EntitlementSource *
-       entitle__v1__entitlement_source__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__EntitlementSource *)
-     protobuf_c_message_unpack (&entitle__v1__entitlement_source__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__entitlement_source__free_unpacked
-                     (Entitle__V1__EntitlementSource *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__entitlement_source__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__product_state__init
                      (Entitle__V1__ProductState         *message)
 {
   static const Entitle__V1__ProductState init_value = ENTITLE__V1__PRODUCT_STATE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__product_state__get_packed_size
-                     (const Entitle__V1__ProductState *message)
-{
-  assert(message->base.descriptor == &entitle__v1__product_state__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__product_state__pack
-                     (const Entitle__V1__ProductState *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__product_state__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__product_state__pack_to_buffer
-                     (const Entitle__V1__ProductState *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__product_state__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ProductState *
-       entitle__v1__product_state__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ProductState *)
-     protobuf_c_message_unpack (&entitle__v1__product_state__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__product_state__free_unpacked
-                     (Entitle__V1__ProductState *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__product_state__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__grandfathering_state__init
                      (Entitle__V1__GrandfatheringState         *message)
@@ -193,89 +37,11 @@ void   entitle__v1__grandfathering_state__init
   static const Entitle__V1__GrandfatheringState init_value = ENTITLE__V1__GRANDFATHERING_STATE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__grandfathering_state__get_packed_size
-                     (const Entitle__V1__GrandfatheringState *message)
-{
-  assert(message->base.descriptor == &entitle__v1__grandfathering_state__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__grandfathering_state__pack
-                     (const Entitle__V1__GrandfatheringState *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__grandfathering_state__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__grandfathering_state__pack_to_buffer
-                     (const Entitle__V1__GrandfatheringState *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__grandfathering_state__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GrandfatheringState *
-       entitle__v1__grandfathering_state__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GrandfatheringState *)
-     protobuf_c_message_unpack (&entitle__v1__grandfathering_state__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__grandfathering_state__free_unpacked
-                     (Entitle__V1__GrandfatheringState *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__grandfathering_state__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__group_state__init
                      (Entitle__V1__GroupState         *message)
 {
   static const Entitle__V1__GroupState init_value = ENTITLE__V1__GROUP_STATE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__group_state__get_packed_size
-                     (const Entitle__V1__GroupState *message)
-{
-  assert(message->base.descriptor == &entitle__v1__group_state__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__group_state__pack
-                     (const Entitle__V1__GroupState *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__group_state__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__group_state__pack_to_buffer
-                     (const Entitle__V1__GroupState *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__group_state__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__GroupState *
-       entitle__v1__group_state__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__GroupState *)
-     protobuf_c_message_unpack (&entitle__v1__group_state__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__group_state__free_unpacked
-                     (Entitle__V1__GroupState *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__group_state__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__standing__init
                      (Entitle__V1__Standing         *message)
@@ -283,89 +49,11 @@ void   entitle__v1__standing__init
   static const Entitle__V1__Standing init_value = ENTITLE__V1__STANDING__INIT;
   *message = init_value;
 }
-size_t entitle__v1__standing__get_packed_size
-                     (const Entitle__V1__Standing *message)
-{
-  assert(message->base.descriptor == &entitle__v1__standing__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__standing__pack
-                     (const Entitle__V1__Standing *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__standing__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__standing__pack_to_buffer
-                     (const Entitle__V1__Standing *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__standing__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Standing *
-       entitle__v1__standing__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Standing *)
-     protobuf_c_message_unpack (&entitle__v1__standing__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__standing__free_unpacked
-                     (Entitle__V1__Standing *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__standing__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__pending_change__init
                      (Entitle__V1__PendingChange         *message)
 {
   static const Entitle__V1__PendingChange init_value = ENTITLE__V1__PENDING_CHANGE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__pending_change__get_packed_size
-                     (const Entitle__V1__PendingChange *message)
-{
-  assert(message->base.descriptor == &entitle__v1__pending_change__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__pending_change__pack
-                     (const Entitle__V1__PendingChange *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__pending_change__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__pending_change__pack_to_buffer
-                     (const Entitle__V1__PendingChange *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__pending_change__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__PendingChange *
-       entitle__v1__pending_change__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__PendingChange *)
-     protobuf_c_message_unpack (&entitle__v1__pending_change__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__pending_change__free_unpacked
-                     (Entitle__V1__PendingChange *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__pending_change__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__offer__init
                      (Entitle__V1__Offer         *message)
@@ -373,134 +61,17 @@ void   entitle__v1__offer__init
   static const Entitle__V1__Offer init_value = ENTITLE__V1__OFFER__INIT;
   *message = init_value;
 }
-size_t entitle__v1__offer__get_packed_size
-                     (const Entitle__V1__Offer *message)
-{
-  assert(message->base.descriptor == &entitle__v1__offer__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__offer__pack
-                     (const Entitle__V1__Offer *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__offer__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__offer__pack_to_buffer
-                     (const Entitle__V1__Offer *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__offer__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Offer *
-       entitle__v1__offer__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Offer *)
-     protobuf_c_message_unpack (&entitle__v1__offer__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__offer__free_unpacked
-                     (Entitle__V1__Offer *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__offer__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__revocation__init
                      (Entitle__V1__Revocation         *message)
 {
   static const Entitle__V1__Revocation init_value = ENTITLE__V1__REVOCATION__INIT;
   *message = init_value;
 }
-size_t entitle__v1__revocation__get_packed_size
-                     (const Entitle__V1__Revocation *message)
-{
-  assert(message->base.descriptor == &entitle__v1__revocation__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__revocation__pack
-                     (const Entitle__V1__Revocation *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__revocation__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__revocation__pack_to_buffer
-                     (const Entitle__V1__Revocation *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__revocation__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Revocation *
-       entitle__v1__revocation__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Revocation *)
-     protobuf_c_message_unpack (&entitle__v1__revocation__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__revocation__free_unpacked
-                     (Entitle__V1__Revocation *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__revocation__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__commitment__init
                      (Entitle__V1__Commitment         *message)
 {
   static const Entitle__V1__Commitment init_value = ENTITLE__V1__COMMITMENT__INIT;
   *message = init_value;
-}
-size_t entitle__v1__commitment__get_packed_size
-                     (const Entitle__V1__Commitment *message)
-{
-  assert(message->base.descriptor == &entitle__v1__commitment__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__commitment__pack
-                     (const Entitle__V1__Commitment *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__commitment__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__commitment__pack_to_buffer
-                     (const Entitle__V1__Commitment *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__commitment__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__Commitment *
-       entitle__v1__commitment__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__Commitment *)
-     protobuf_c_message_unpack (&entitle__v1__commitment__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__commitment__free_unpacked
-                     (Entitle__V1__Commitment *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__commitment__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 static const ProtobufCFieldDescriptor entitle__v1__customer_state__field_descriptors[12] =
 {

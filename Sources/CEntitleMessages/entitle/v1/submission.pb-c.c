@@ -13,89 +13,11 @@ void   entitle__v1__feed_event__init
   static const Entitle__V1__FeedEvent init_value = ENTITLE__V1__FEED_EVENT__INIT;
   *message = init_value;
 }
-size_t entitle__v1__feed_event__get_packed_size
-                     (const Entitle__V1__FeedEvent *message)
-{
-  assert(message->base.descriptor == &entitle__v1__feed_event__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__feed_event__pack
-                     (const Entitle__V1__FeedEvent *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__feed_event__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__feed_event__pack_to_buffer
-                     (const Entitle__V1__FeedEvent *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__feed_event__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__FeedEvent *
-       entitle__v1__feed_event__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__FeedEvent *)
-     protobuf_c_message_unpack (&entitle__v1__feed_event__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__feed_event__free_unpacked
-                     (Entitle__V1__FeedEvent *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__feed_event__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__signed_item__init
                      (Entitle__V1__SignedItem         *message)
 {
   static const Entitle__V1__SignedItem init_value = ENTITLE__V1__SIGNED_ITEM__INIT;
   *message = init_value;
-}
-size_t entitle__v1__signed_item__get_packed_size
-                     (const Entitle__V1__SignedItem *message)
-{
-  assert(message->base.descriptor == &entitle__v1__signed_item__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__signed_item__pack
-                     (const Entitle__V1__SignedItem *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__signed_item__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__signed_item__pack_to_buffer
-                     (const Entitle__V1__SignedItem *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__signed_item__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SignedItem *
-       entitle__v1__signed_item__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SignedItem *)
-     protobuf_c_message_unpack (&entitle__v1__signed_item__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__signed_item__free_unpacked
-                     (Entitle__V1__SignedItem *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__signed_item__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__item_result__init
                      (Entitle__V1__ItemResult         *message)
@@ -103,89 +25,11 @@ void   entitle__v1__item_result__init
   static const Entitle__V1__ItemResult init_value = ENTITLE__V1__ITEM_RESULT__INIT;
   *message = init_value;
 }
-size_t entitle__v1__item_result__get_packed_size
-                     (const Entitle__V1__ItemResult *message)
-{
-  assert(message->base.descriptor == &entitle__v1__item_result__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__item_result__pack
-                     (const Entitle__V1__ItemResult *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__item_result__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__item_result__pack_to_buffer
-                     (const Entitle__V1__ItemResult *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__item_result__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ItemResult *
-       entitle__v1__item_result__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ItemResult *)
-     protobuf_c_message_unpack (&entitle__v1__item_result__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__item_result__free_unpacked
-                     (Entitle__V1__ItemResult *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__item_result__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__customer_revision__init
                      (Entitle__V1__CustomerRevision         *message)
 {
   static const Entitle__V1__CustomerRevision init_value = ENTITLE__V1__CUSTOMER_REVISION__INIT;
   *message = init_value;
-}
-size_t entitle__v1__customer_revision__get_packed_size
-                     (const Entitle__V1__CustomerRevision *message)
-{
-  assert(message->base.descriptor == &entitle__v1__customer_revision__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__customer_revision__pack
-                     (const Entitle__V1__CustomerRevision *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__customer_revision__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__customer_revision__pack_to_buffer
-                     (const Entitle__V1__CustomerRevision *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__customer_revision__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__CustomerRevision *
-       entitle__v1__customer_revision__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__CustomerRevision *)
-     protobuf_c_message_unpack (&entitle__v1__customer_revision__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__customer_revision__free_unpacked
-                     (Entitle__V1__CustomerRevision *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__customer_revision__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__submit_signed_transactions_request__init
                      (Entitle__V1__SubmitSignedTransactionsRequest         *message)
@@ -193,89 +37,11 @@ void   entitle__v1__submit_signed_transactions_request__init
   static const Entitle__V1__SubmitSignedTransactionsRequest init_value = ENTITLE__V1__SUBMIT_SIGNED_TRANSACTIONS_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__submit_signed_transactions_request__get_packed_size
-                     (const Entitle__V1__SubmitSignedTransactionsRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_signed_transactions_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__submit_signed_transactions_request__pack
-                     (const Entitle__V1__SubmitSignedTransactionsRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_signed_transactions_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__submit_signed_transactions_request__pack_to_buffer
-                     (const Entitle__V1__SubmitSignedTransactionsRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_signed_transactions_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SubmitSignedTransactionsRequest *
-       entitle__v1__submit_signed_transactions_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SubmitSignedTransactionsRequest *)
-     protobuf_c_message_unpack (&entitle__v1__submit_signed_transactions_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__submit_signed_transactions_request__free_unpacked
-                     (Entitle__V1__SubmitSignedTransactionsRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__submit_signed_transactions_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__submit_signed_transactions_response__init
                      (Entitle__V1__SubmitSignedTransactionsResponse         *message)
 {
   static const Entitle__V1__SubmitSignedTransactionsResponse init_value = ENTITLE__V1__SUBMIT_SIGNED_TRANSACTIONS_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__submit_signed_transactions_response__get_packed_size
-                     (const Entitle__V1__SubmitSignedTransactionsResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_signed_transactions_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__submit_signed_transactions_response__pack
-                     (const Entitle__V1__SubmitSignedTransactionsResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_signed_transactions_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__submit_signed_transactions_response__pack_to_buffer
-                     (const Entitle__V1__SubmitSignedTransactionsResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_signed_transactions_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SubmitSignedTransactionsResponse *
-       entitle__v1__submit_signed_transactions_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SubmitSignedTransactionsResponse *)
-     protobuf_c_message_unpack (&entitle__v1__submit_signed_transactions_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__submit_signed_transactions_response__free_unpacked
-                     (Entitle__V1__SubmitSignedTransactionsResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__submit_signed_transactions_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__submit_notification_request__init
                      (Entitle__V1__SubmitNotificationRequest         *message)
@@ -283,89 +49,11 @@ void   entitle__v1__submit_notification_request__init
   static const Entitle__V1__SubmitNotificationRequest init_value = ENTITLE__V1__SUBMIT_NOTIFICATION_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__submit_notification_request__get_packed_size
-                     (const Entitle__V1__SubmitNotificationRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_notification_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__submit_notification_request__pack
-                     (const Entitle__V1__SubmitNotificationRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_notification_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__submit_notification_request__pack_to_buffer
-                     (const Entitle__V1__SubmitNotificationRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_notification_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SubmitNotificationRequest *
-       entitle__v1__submit_notification_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SubmitNotificationRequest *)
-     protobuf_c_message_unpack (&entitle__v1__submit_notification_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__submit_notification_request__free_unpacked
-                     (Entitle__V1__SubmitNotificationRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__submit_notification_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__submit_notification_response__init
                      (Entitle__V1__SubmitNotificationResponse         *message)
 {
   static const Entitle__V1__SubmitNotificationResponse init_value = ENTITLE__V1__SUBMIT_NOTIFICATION_RESPONSE__INIT;
   *message = init_value;
-}
-size_t entitle__v1__submit_notification_response__get_packed_size
-                     (const Entitle__V1__SubmitNotificationResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_notification_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__submit_notification_response__pack
-                     (const Entitle__V1__SubmitNotificationResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_notification_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__submit_notification_response__pack_to_buffer
-                     (const Entitle__V1__SubmitNotificationResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_notification_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SubmitNotificationResponse *
-       entitle__v1__submit_notification_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SubmitNotificationResponse *)
-     protobuf_c_message_unpack (&entitle__v1__submit_notification_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__submit_notification_response__free_unpacked
-                     (Entitle__V1__SubmitNotificationResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__submit_notification_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 void   entitle__v1__submit_receipt_request__init
                      (Entitle__V1__SubmitReceiptRequest         *message)
@@ -373,134 +61,17 @@ void   entitle__v1__submit_receipt_request__init
   static const Entitle__V1__SubmitReceiptRequest init_value = ENTITLE__V1__SUBMIT_RECEIPT_REQUEST__INIT;
   *message = init_value;
 }
-size_t entitle__v1__submit_receipt_request__get_packed_size
-                     (const Entitle__V1__SubmitReceiptRequest *message)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_receipt_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__submit_receipt_request__pack
-                     (const Entitle__V1__SubmitReceiptRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_receipt_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__submit_receipt_request__pack_to_buffer
-                     (const Entitle__V1__SubmitReceiptRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_receipt_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SubmitReceiptRequest *
-       entitle__v1__submit_receipt_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SubmitReceiptRequest *)
-     protobuf_c_message_unpack (&entitle__v1__submit_receipt_request__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__submit_receipt_request__free_unpacked
-                     (Entitle__V1__SubmitReceiptRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__submit_receipt_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__submit_receipt_response__init
                      (Entitle__V1__SubmitReceiptResponse         *message)
 {
   static const Entitle__V1__SubmitReceiptResponse init_value = ENTITLE__V1__SUBMIT_RECEIPT_RESPONSE__INIT;
   *message = init_value;
 }
-size_t entitle__v1__submit_receipt_response__get_packed_size
-                     (const Entitle__V1__SubmitReceiptResponse *message)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_receipt_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__submit_receipt_response__pack
-                     (const Entitle__V1__SubmitReceiptResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_receipt_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__submit_receipt_response__pack_to_buffer
-                     (const Entitle__V1__SubmitReceiptResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__submit_receipt_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__SubmitReceiptResponse *
-       entitle__v1__submit_receipt_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__SubmitReceiptResponse *)
-     protobuf_c_message_unpack (&entitle__v1__submit_receipt_response__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__submit_receipt_response__free_unpacked
-                     (Entitle__V1__SubmitReceiptResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__submit_receipt_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   entitle__v1__receipt_summary__init
                      (Entitle__V1__ReceiptSummary         *message)
 {
   static const Entitle__V1__ReceiptSummary init_value = ENTITLE__V1__RECEIPT_SUMMARY__INIT;
   *message = init_value;
-}
-size_t entitle__v1__receipt_summary__get_packed_size
-                     (const Entitle__V1__ReceiptSummary *message)
-{
-  assert(message->base.descriptor == &entitle__v1__receipt_summary__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t entitle__v1__receipt_summary__pack
-                     (const Entitle__V1__ReceiptSummary *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &entitle__v1__receipt_summary__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t entitle__v1__receipt_summary__pack_to_buffer
-                     (const Entitle__V1__ReceiptSummary *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &entitle__v1__receipt_summary__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Entitle__V1__ReceiptSummary *
-       entitle__v1__receipt_summary__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Entitle__V1__ReceiptSummary *)
-     protobuf_c_message_unpack (&entitle__v1__receipt_summary__descriptor,
-                                allocator, len, data);
-}
-void   entitle__v1__receipt_summary__free_unpacked
-                     (Entitle__V1__ReceiptSummary *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &entitle__v1__receipt_summary__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 static const ProtobufCFieldDescriptor entitle__v1__feed_event__field_descriptors[7] =
 {
@@ -1843,56 +1414,3 @@ const ProtobufCEnumDescriptor entitle__v1__refetch_reason__descriptor =
   entitle__v1__refetch_reason__value_ranges,
   NULL,NULL,NULL,NULL   /* reserved[1234] */
 };
-static const ProtobufCMethodDescriptor entitle__v1__submission_service__method_descriptors[3] =
-{
-  { "SubmitSignedTransactions", &entitle__v1__submit_signed_transactions_request__descriptor, &entitle__v1__submit_signed_transactions_response__descriptor },
-  { "SubmitNotification", &entitle__v1__submit_notification_request__descriptor, &entitle__v1__submit_notification_response__descriptor },
-  { "SubmitReceipt", &entitle__v1__submit_receipt_request__descriptor, &entitle__v1__submit_receipt_response__descriptor },
-};
-const unsigned entitle__v1__submission_service__method_indices_by_name[] = {
-  1,        /* SubmitNotification */
-  2,        /* SubmitReceipt */
-  0         /* SubmitSignedTransactions */
-};
-const ProtobufCServiceDescriptor entitle__v1__submission_service__descriptor =
-{
-  PROTOBUF_C__SERVICE_DESCRIPTOR_MAGIC,
-  "entitle.v1.SubmissionService",
-  "SubmissionService",
-  "Entitle__V1__SubmissionService",
-  "entitle.v1",
-  3,
-  entitle__v1__submission_service__method_descriptors,
-  entitle__v1__submission_service__method_indices_by_name
-};
-void entitle__v1__submission_service__submit_signed_transactions(ProtobufCService *service,
-                                                                 const Entitle__V1__SubmitSignedTransactionsRequest *input,
-                                                                 Entitle__V1__SubmitSignedTransactionsResponse_Closure closure,
-                                                                 void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__submission_service__descriptor);
-  service->invoke(service, 0, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__submission_service__submit_notification(ProtobufCService *service,
-                                                          const Entitle__V1__SubmitNotificationRequest *input,
-                                                          Entitle__V1__SubmitNotificationResponse_Closure closure,
-                                                          void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__submission_service__descriptor);
-  service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__submission_service__submit_receipt(ProtobufCService *service,
-                                                     const Entitle__V1__SubmitReceiptRequest *input,
-                                                     Entitle__V1__SubmitReceiptResponse_Closure closure,
-                                                     void *closure_data)
-{
-  assert(service->descriptor == &entitle__v1__submission_service__descriptor);
-  service->invoke(service, 2, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void entitle__v1__submission_service__init (Entitle__V1__SubmissionService_Service *service,
-                                            Entitle__V1__SubmissionService_ServiceDestroy destroy)
-{
-  protobuf_c_service_generated_init (&service->base,
-                                     &entitle__v1__submission_service__descriptor,
-                                     (ProtobufCServiceDestroy) destroy);
-}

@@ -13,89 +13,11 @@ void   grpc__health__v1__health_check_request__init
   static const Grpc__Health__V1__HealthCheckRequest init_value = GRPC__HEALTH__V1__HEALTH_CHECK_REQUEST__INIT;
   *message = init_value;
 }
-size_t grpc__health__v1__health_check_request__get_packed_size
-                     (const Grpc__Health__V1__HealthCheckRequest *message)
-{
-  assert(message->base.descriptor == &grpc__health__v1__health_check_request__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t grpc__health__v1__health_check_request__pack
-                     (const Grpc__Health__V1__HealthCheckRequest *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &grpc__health__v1__health_check_request__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t grpc__health__v1__health_check_request__pack_to_buffer
-                     (const Grpc__Health__V1__HealthCheckRequest *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &grpc__health__v1__health_check_request__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Grpc__Health__V1__HealthCheckRequest *
-       grpc__health__v1__health_check_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Grpc__Health__V1__HealthCheckRequest *)
-     protobuf_c_message_unpack (&grpc__health__v1__health_check_request__descriptor,
-                                allocator, len, data);
-}
-void   grpc__health__v1__health_check_request__free_unpacked
-                     (Grpc__Health__V1__HealthCheckRequest *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &grpc__health__v1__health_check_request__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
-}
 void   grpc__health__v1__health_check_response__init
                      (Grpc__Health__V1__HealthCheckResponse         *message)
 {
   static const Grpc__Health__V1__HealthCheckResponse init_value = GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT;
   *message = init_value;
-}
-size_t grpc__health__v1__health_check_response__get_packed_size
-                     (const Grpc__Health__V1__HealthCheckResponse *message)
-{
-  assert(message->base.descriptor == &grpc__health__v1__health_check_response__descriptor);
-  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
-}
-size_t grpc__health__v1__health_check_response__pack
-                     (const Grpc__Health__V1__HealthCheckResponse *message,
-                      uint8_t       *out)
-{
-  assert(message->base.descriptor == &grpc__health__v1__health_check_response__descriptor);
-  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
-}
-size_t grpc__health__v1__health_check_response__pack_to_buffer
-                     (const Grpc__Health__V1__HealthCheckResponse *message,
-                      ProtobufCBuffer *buffer)
-{
-  assert(message->base.descriptor == &grpc__health__v1__health_check_response__descriptor);
-  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
-}
-Grpc__Health__V1__HealthCheckResponse *
-       grpc__health__v1__health_check_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data)
-{
-  return (Grpc__Health__V1__HealthCheckResponse *)
-     protobuf_c_message_unpack (&grpc__health__v1__health_check_response__descriptor,
-                                allocator, len, data);
-}
-void   grpc__health__v1__health_check_response__free_unpacked
-                     (Grpc__Health__V1__HealthCheckResponse *message,
-                      ProtobufCAllocator *allocator)
-{
-  if(!message)
-    return;
-  assert(message->base.descriptor == &grpc__health__v1__health_check_response__descriptor);
-  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
 static const ProtobufCFieldDescriptor grpc__health__v1__health_check_request__field_descriptors[1] =
 {
@@ -245,46 +167,3 @@ const ProtobufCMessageDescriptor grpc__health__v1__health_check_response__descri
   (ProtobufCMessageInit) grpc__health__v1__health_check_response__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCMethodDescriptor grpc__health__v1__health__method_descriptors[2] =
-{
-  { "Check", &grpc__health__v1__health_check_request__descriptor, &grpc__health__v1__health_check_response__descriptor },
-  { "Watch", &grpc__health__v1__health_check_request__descriptor, &grpc__health__v1__health_check_response__descriptor },
-};
-const unsigned grpc__health__v1__health__method_indices_by_name[] = {
-  0,        /* Check */
-  1         /* Watch */
-};
-const ProtobufCServiceDescriptor grpc__health__v1__health__descriptor =
-{
-  PROTOBUF_C__SERVICE_DESCRIPTOR_MAGIC,
-  "grpc.health.v1.Health",
-  "Health",
-  "Grpc__Health__V1__Health",
-  "grpc.health.v1",
-  2,
-  grpc__health__v1__health__method_descriptors,
-  grpc__health__v1__health__method_indices_by_name
-};
-void grpc__health__v1__health__check(ProtobufCService *service,
-                                     const Grpc__Health__V1__HealthCheckRequest *input,
-                                     Grpc__Health__V1__HealthCheckResponse_Closure closure,
-                                     void *closure_data)
-{
-  assert(service->descriptor == &grpc__health__v1__health__descriptor);
-  service->invoke(service, 0, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void grpc__health__v1__health__watch(ProtobufCService *service,
-                                     const Grpc__Health__V1__HealthCheckRequest *input,
-                                     Grpc__Health__V1__HealthCheckResponse_Closure closure,
-                                     void *closure_data)
-{
-  assert(service->descriptor == &grpc__health__v1__health__descriptor);
-  service->invoke(service, 1, (const ProtobufCMessage *) input, (ProtobufCClosure) closure, closure_data);
-}
-void grpc__health__v1__health__init (Grpc__Health__V1__Health_Service *service,
-                                     Grpc__Health__V1__Health_ServiceDestroy destroy)
-{
-  protobuf_c_service_generated_init (&service->base,
-                                     &grpc__health__v1__health__descriptor,
-                                     (ProtobufCServiceDestroy) destroy);
-}

@@ -32,25 +32,10 @@ typedef struct Entitle__V1__CredentialsAttempt Entitle__V1__CredentialsAttempt;
 
 /* --- enums --- */
 
-/*
- * How a caller has proved who it is.
- */
 typedef enum _Entitle__V1__CallerProof {
-  /*
-   * Not at all: the server has no access control, and every caller is "local".
-   */
   ENTITLE__V1__CALLER_PROOF__CALLER_PROOF_UNSPECIFIED = 0,
-  /*
-   * A bearer token.
-   */
   ENTITLE__V1__CALLER_PROOF__CALLER_PROOF_TOKEN = 1,
-  /*
-   * A client certificate.
-   */
   ENTITLE__V1__CALLER_PROOF__CALLER_PROOF_CERTIFICATE = 2,
-  /*
-   * The user of the process, over a Unix socket.
-   */
   ENTITLE__V1__CALLER_PROOF__CALLER_PROOF_USER = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CALLER_PROOF)
 } Entitle__V1__CallerProof;
@@ -75,47 +60,19 @@ typedef enum {
 struct  Entitle__V1__WhoAmIResponse
 {
   ProtobufCMessage base;
-  /*
-   * The caller's name in the file of credentials; "local" without access control.
-   */
   char *name;
-  /*
-   * The proof; absent without access control.
-   */
   Entitle__V1__CallerProof proof;
-  /*
-   * The id of the token; empty for another proof.
-   */
   char *token_id;
-  /*
-   * Its roles.
-   */
   size_t n_roles;
   char **roles;
-  /*
-   * What it may do, by its roles and beyond them.
-   */
   size_t n_permissions;
   Entitle__V1__Permission *permissions;
-  /*
-   * True when it may use every app and environment, also those that the catalog will name later.
-   */
   protobuf_c_boolean all_apps;
-  /*
-   * The apps of the catalog that it may use.
-   */
   size_t n_apps;
   Entitle__V1__PermittedApp **apps;
-  /*
-   * Its limits; absent when there are none.
-   */
   Entitle__V1__CallerLimits *limits;
   Entitle__V1__WhoAmIResponse__HasTokenExpiresMsCase has_token_expires_ms_case;
   union {
-    /*
-     * When the token expires, in milliseconds since the epoch; absent for another proof, and when it
-     * does not expire.
-     */
     int64_t token_expires_ms;
   };
 };
@@ -124,19 +81,10 @@ struct  Entitle__V1__WhoAmIResponse
     , (char *)protobuf_c_empty_string, ENTITLE__V1__CALLER_PROOF__CALLER_PROOF_UNSPECIFIED, (char *)protobuf_c_empty_string, 0,NULL, 0,NULL, 0, 0,NULL, NULL, ENTITLE__V1__WHO_AM_IRESPONSE__HAS_TOKEN_EXPIRES_MS__NOT_SET, {0} }
 
 
-/*
- * An app that a caller may use.
- */
 struct  Entitle__V1__PermittedApp
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environments.
-   */
   size_t n_environments;
   Entitle__V1__StoreEnvironment *environments;
 };
@@ -175,45 +123,27 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CALLER_LIMITS__HAS_CONNECTIONS__CASE)
 } Entitle__V1__CallerLimits__HasConnectionsCase;
 
-/*
- * The limits of a caller, over all its connections to one server. An absent one does not limit.
- */
 struct  Entitle__V1__CallerLimits
 {
   ProtobufCMessage base;
   Entitle__V1__CallerLimits__HasReadsPerSecondCase has_reads_per_second_case;
   union {
-    /*
-     * Customers read in a second.
-     */
     int32_t reads_per_second;
   };
   Entitle__V1__CallerLimits__HasExpensiveReadsPerSecondCase has_expensive_reads_per_second_case;
   union {
-    /*
-     * Explanations, exports and reads of another moment in a second.
-     */
     int32_t expensive_reads_per_second;
   };
   Entitle__V1__CallerLimits__HasSubmissionsPerSecondCase has_submissions_per_second_case;
   union {
-    /*
-     * Payloads submitted in a second.
-     */
     int32_t submissions_per_second;
   };
   Entitle__V1__CallerLimits__HasInFlightCase has_in_flight_case;
   union {
-    /*
-     * Calls in flight.
-     */
     int32_t in_flight;
   };
   Entitle__V1__CallerLimits__HasConnectionsCase has_connections_case;
   union {
-    /*
-     * Connections.
-     */
     int32_t connections;
   };
 };
@@ -234,14 +164,7 @@ struct  Entitle__V1__GetCredentialsRequest
 struct  Entitle__V1__ReloadCredentialsRequest
 {
   ProtobufCMessage base;
-  /*
-   * Checks the file and reports the result, but does not put it in force.
-   */
   protobuf_c_boolean dry_run;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-   * is the caller.
-   */
   char *on_behalf_of;
 };
 #define ENTITLE__V1__RELOAD_CREDENTIALS_REQUEST__INIT \
@@ -252,32 +175,13 @@ struct  Entitle__V1__ReloadCredentialsRequest
 struct  Entitle__V1__CredentialsResponse
 {
   ProtobufCMessage base;
-  /*
-   * Whether the server has a file of credentials. Without one, every caller is "local" and may do
-   * everything, and the rest is empty.
-   */
   protobuf_c_boolean enabled;
-  /*
-   * SHA-256 of the file in force, hexadecimal.
-   */
   char *digest;
-  /*
-   * Since when it is in force, in milliseconds since the epoch.
-   */
   int64_t in_force_since_ms;
-  /*
-   * Every caller, in the order of the file.
-   */
   size_t n_callers;
   Entitle__V1__CallerEntry **callers;
-  /*
-   * Its warnings.
-   */
   size_t n_warnings;
   Entitle__V1__FileIssue **warnings;
-  /*
-   * The last attempt to change it; for ReloadCredentials, this attempt. Absent when there was none.
-   */
   Entitle__V1__CredentialsAttempt *last_attempt;
 };
 #define ENTITLE__V1__CREDENTIALS_RESPONSE__INIT \
@@ -285,53 +189,23 @@ struct  Entitle__V1__CredentialsResponse
     , 0, (char *)protobuf_c_empty_string, 0, 0,NULL, 0,NULL, NULL }
 
 
-/*
- * A caller in the file of credentials.
- */
 struct  Entitle__V1__CallerEntry
 {
   ProtobufCMessage base;
-  /*
-   * Its name.
-   */
   char *name;
-  /*
-   * Its roles.
-   */
   size_t n_roles;
   char **roles;
-  /*
-   * What it may do, by its roles and beyond them.
-   */
   size_t n_permissions;
   Entitle__V1__Permission *permissions;
-  /*
-   * True when it may use every app and environment.
-   */
   protobuf_c_boolean all_apps;
-  /*
-   * The apps that it may use otherwise.
-   */
   size_t n_apps;
   Entitle__V1__PermittedApp **apps;
-  /*
-   * Its tokens.
-   */
   size_t n_tokens;
   Entitle__V1__CallerToken **tokens;
-  /*
-   * Names in its client certificates.
-   */
   size_t n_certificates;
   char **certificates;
-  /*
-   * The numbers of the Unix users of its processes.
-   */
   size_t n_users;
   char **users;
-  /*
-   * Its limits; absent when there are none.
-   */
   Entitle__V1__CallerLimits *limits;
 };
 #define ENTITLE__V1__CALLER_ENTRY__INIT \
@@ -345,21 +219,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CALLER_TOKEN__HAS_EXPIRES_MS__CASE)
 } Entitle__V1__CallerToken__HasExpiresMsCase;
 
-/*
- * A token, without its secret.
- */
 struct  Entitle__V1__CallerToken
 {
   ProtobufCMessage base;
-  /*
-   * Its id.
-   */
   char *id;
   Entitle__V1__CallerToken__HasExpiresMsCase has_expires_ms_case;
   union {
-    /*
-     * When it expires, in milliseconds since the epoch; absent when it does not.
-     */
     int64_t expires_ms;
   };
 };
@@ -368,32 +233,14 @@ struct  Entitle__V1__CallerToken
     , (char *)protobuf_c_empty_string, ENTITLE__V1__CALLER_TOKEN__HAS_EXPIRES_MS__NOT_SET, {0} }
 
 
-/*
- * The result of an attempt to put other credentials in force.
- */
 struct  Entitle__V1__CredentialsAttempt
 {
   ProtobufCMessage base;
-  /*
-   * When, in milliseconds since the epoch.
-   */
   int64_t at_ms;
-  /*
-   * False when the file was not valid or could not be read: the old credentials stay in force.
-   */
   protobuf_c_boolean valid;
-  /*
-   * SHA-256 of the file, hexadecimal; empty when it could not be read.
-   */
   char *digest;
-  /*
-   * All errors and warnings, in the order of the file.
-   */
   size_t n_issues;
   Entitle__V1__FileIssue **issues;
-  /*
-   * Why the file could not be read; empty when it could.
-   */
   char *failure;
 };
 #define ENTITLE__V1__CREDENTIALS_ATTEMPT__INIT \
@@ -404,193 +251,33 @@ struct  Entitle__V1__CredentialsAttempt
 /* Entitle__V1__WhoAmIRequest methods */
 void   entitle__v1__who_am_irequest__init
                      (Entitle__V1__WhoAmIRequest         *message);
-size_t entitle__v1__who_am_irequest__get_packed_size
-                     (const Entitle__V1__WhoAmIRequest   *message);
-size_t entitle__v1__who_am_irequest__pack
-                     (const Entitle__V1__WhoAmIRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__who_am_irequest__pack_to_buffer
-                     (const Entitle__V1__WhoAmIRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__WhoAmIRequest *
-       entitle__v1__who_am_irequest__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__who_am_irequest__free_unpacked
-                     (Entitle__V1__WhoAmIRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__WhoAmIResponse methods */
 void   entitle__v1__who_am_iresponse__init
                      (Entitle__V1__WhoAmIResponse         *message);
-size_t entitle__v1__who_am_iresponse__get_packed_size
-                     (const Entitle__V1__WhoAmIResponse   *message);
-size_t entitle__v1__who_am_iresponse__pack
-                     (const Entitle__V1__WhoAmIResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__who_am_iresponse__pack_to_buffer
-                     (const Entitle__V1__WhoAmIResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__WhoAmIResponse *
-       entitle__v1__who_am_iresponse__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__who_am_iresponse__free_unpacked
-                     (Entitle__V1__WhoAmIResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__PermittedApp methods */
 void   entitle__v1__permitted_app__init
                      (Entitle__V1__PermittedApp         *message);
-size_t entitle__v1__permitted_app__get_packed_size
-                     (const Entitle__V1__PermittedApp   *message);
-size_t entitle__v1__permitted_app__pack
-                     (const Entitle__V1__PermittedApp   *message,
-                      uint8_t             *out);
-size_t entitle__v1__permitted_app__pack_to_buffer
-                     (const Entitle__V1__PermittedApp   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__PermittedApp *
-       entitle__v1__permitted_app__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__permitted_app__free_unpacked
-                     (Entitle__V1__PermittedApp *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__CallerLimits methods */
 void   entitle__v1__caller_limits__init
                      (Entitle__V1__CallerLimits         *message);
-size_t entitle__v1__caller_limits__get_packed_size
-                     (const Entitle__V1__CallerLimits   *message);
-size_t entitle__v1__caller_limits__pack
-                     (const Entitle__V1__CallerLimits   *message,
-                      uint8_t             *out);
-size_t entitle__v1__caller_limits__pack_to_buffer
-                     (const Entitle__V1__CallerLimits   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CallerLimits *
-       entitle__v1__caller_limits__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__caller_limits__free_unpacked
-                     (Entitle__V1__CallerLimits *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetCredentialsRequest methods */
 void   entitle__v1__get_credentials_request__init
                      (Entitle__V1__GetCredentialsRequest         *message);
-size_t entitle__v1__get_credentials_request__get_packed_size
-                     (const Entitle__V1__GetCredentialsRequest   *message);
-size_t entitle__v1__get_credentials_request__pack
-                     (const Entitle__V1__GetCredentialsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_credentials_request__pack_to_buffer
-                     (const Entitle__V1__GetCredentialsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetCredentialsRequest *
-       entitle__v1__get_credentials_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_credentials_request__free_unpacked
-                     (Entitle__V1__GetCredentialsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ReloadCredentialsRequest methods */
 void   entitle__v1__reload_credentials_request__init
                      (Entitle__V1__ReloadCredentialsRequest         *message);
-size_t entitle__v1__reload_credentials_request__get_packed_size
-                     (const Entitle__V1__ReloadCredentialsRequest   *message);
-size_t entitle__v1__reload_credentials_request__pack
-                     (const Entitle__V1__ReloadCredentialsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__reload_credentials_request__pack_to_buffer
-                     (const Entitle__V1__ReloadCredentialsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ReloadCredentialsRequest *
-       entitle__v1__reload_credentials_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__reload_credentials_request__free_unpacked
-                     (Entitle__V1__ReloadCredentialsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__CredentialsResponse methods */
 void   entitle__v1__credentials_response__init
                      (Entitle__V1__CredentialsResponse         *message);
-size_t entitle__v1__credentials_response__get_packed_size
-                     (const Entitle__V1__CredentialsResponse   *message);
-size_t entitle__v1__credentials_response__pack
-                     (const Entitle__V1__CredentialsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__credentials_response__pack_to_buffer
-                     (const Entitle__V1__CredentialsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CredentialsResponse *
-       entitle__v1__credentials_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__credentials_response__free_unpacked
-                     (Entitle__V1__CredentialsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__CallerEntry methods */
 void   entitle__v1__caller_entry__init
                      (Entitle__V1__CallerEntry         *message);
-size_t entitle__v1__caller_entry__get_packed_size
-                     (const Entitle__V1__CallerEntry   *message);
-size_t entitle__v1__caller_entry__pack
-                     (const Entitle__V1__CallerEntry   *message,
-                      uint8_t             *out);
-size_t entitle__v1__caller_entry__pack_to_buffer
-                     (const Entitle__V1__CallerEntry   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CallerEntry *
-       entitle__v1__caller_entry__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__caller_entry__free_unpacked
-                     (Entitle__V1__CallerEntry *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__CallerToken methods */
 void   entitle__v1__caller_token__init
                      (Entitle__V1__CallerToken         *message);
-size_t entitle__v1__caller_token__get_packed_size
-                     (const Entitle__V1__CallerToken   *message);
-size_t entitle__v1__caller_token__pack
-                     (const Entitle__V1__CallerToken   *message,
-                      uint8_t             *out);
-size_t entitle__v1__caller_token__pack_to_buffer
-                     (const Entitle__V1__CallerToken   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CallerToken *
-       entitle__v1__caller_token__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__caller_token__free_unpacked
-                     (Entitle__V1__CallerToken *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__CredentialsAttempt methods */
 void   entitle__v1__credentials_attempt__init
                      (Entitle__V1__CredentialsAttempt         *message);
-size_t entitle__v1__credentials_attempt__get_packed_size
-                     (const Entitle__V1__CredentialsAttempt   *message);
-size_t entitle__v1__credentials_attempt__pack
-                     (const Entitle__V1__CredentialsAttempt   *message,
-                      uint8_t             *out);
-size_t entitle__v1__credentials_attempt__pack_to_buffer
-                     (const Entitle__V1__CredentialsAttempt   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CredentialsAttempt *
-       entitle__v1__credentials_attempt__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__credentials_attempt__free_unpacked
-                     (Entitle__V1__CredentialsAttempt *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__WhoAmIRequest_Closure)
@@ -626,45 +313,6 @@ typedef void (*Entitle__V1__CredentialsAttempt_Closure)
 
 /* --- services --- */
 
-typedef struct Entitle__V1__AccessService_Service Entitle__V1__AccessService_Service;
-struct Entitle__V1__AccessService_Service
-{
-  ProtobufCService base;
-  void (*who_am_i)(Entitle__V1__AccessService_Service *service,
-                   const Entitle__V1__WhoAmIRequest *input,
-                   Entitle__V1__WhoAmIResponse_Closure closure,
-                   void *closure_data);
-  void (*get_credentials)(Entitle__V1__AccessService_Service *service,
-                          const Entitle__V1__GetCredentialsRequest *input,
-                          Entitle__V1__CredentialsResponse_Closure closure,
-                          void *closure_data);
-  void (*reload_credentials)(Entitle__V1__AccessService_Service *service,
-                             const Entitle__V1__ReloadCredentialsRequest *input,
-                             Entitle__V1__CredentialsResponse_Closure closure,
-                             void *closure_data);
-};
-typedef void (*Entitle__V1__AccessService_ServiceDestroy)(Entitle__V1__AccessService_Service *);
-void entitle__v1__access_service__init (Entitle__V1__AccessService_Service *service,
-                                        Entitle__V1__AccessService_ServiceDestroy destroy);
-#define ENTITLE__V1__ACCESS_SERVICE__BASE_INIT \
-    { &entitle__v1__access_service__descriptor, protobuf_c_service_invoke_internal, NULL }
-#define ENTITLE__V1__ACCESS_SERVICE__INIT(function_prefix__) \
-    { ENTITLE__V1__ACCESS_SERVICE__BASE_INIT,\
-      function_prefix__ ## who_am_i,\
-      function_prefix__ ## get_credentials,\
-      function_prefix__ ## reload_credentials  }
-void entitle__v1__access_service__who_am_i(ProtobufCService *service,
-                                           const Entitle__V1__WhoAmIRequest *input,
-                                           Entitle__V1__WhoAmIResponse_Closure closure,
-                                           void *closure_data);
-void entitle__v1__access_service__get_credentials(ProtobufCService *service,
-                                                  const Entitle__V1__GetCredentialsRequest *input,
-                                                  Entitle__V1__CredentialsResponse_Closure closure,
-                                                  void *closure_data);
-void entitle__v1__access_service__reload_credentials(ProtobufCService *service,
-                                                     const Entitle__V1__ReloadCredentialsRequest *input,
-                                                     Entitle__V1__CredentialsResponse_Closure closure,
-                                                     void *closure_data);
 
 /* --- descriptors --- */
 
@@ -679,7 +327,6 @@ extern const ProtobufCMessageDescriptor entitle__v1__credentials_response__descr
 extern const ProtobufCMessageDescriptor entitle__v1__caller_entry__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__caller_token__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__credentials_attempt__descriptor;
-extern const ProtobufCServiceDescriptor entitle__v1__access_service__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -57,21 +57,9 @@ typedef struct Entitle__V1__ImportArchivedResponseRequest Entitle__V1__ImportArc
 
 /* --- enums --- */
 
-/*
- * Kinds of stores.
- */
 typedef enum _Entitle__V1__StoreKind {
-  /*
-   * Not known.
-   */
   ENTITLE__V1__STORE_KIND__STORE_KIND_UNSPECIFIED = 0,
-  /*
-   * A PostgreSQL database, which several nodes may share.
-   */
   ENTITLE__V1__STORE_KIND__STORE_KIND_POSTGRESQL = 1,
-  /*
-   * An SQLite file of this node alone.
-   */
   ENTITLE__V1__STORE_KIND__STORE_KIND_SQLITE = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__STORE_KIND)
 } Entitle__V1__StoreKind;
@@ -84,61 +72,22 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__GRANT__HAS_EXPIRES_MS__CASE)
 } Entitle__V1__Grant__HasExpiresMsCase;
 
-/*
- * An entitlement that an operator gave to an account.
- */
 struct  Entitle__V1__Grant
 {
   ProtobufCMessage base;
-  /*
-   * A UUID in lower case.
-   */
   char *grant_id;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The account.
-   */
   char *account_id;
-  /*
-   * The entitlement.
-   */
   char *entitlement_id;
-  /*
-   * Start, in milliseconds since the epoch.
-   */
   int64_t starts_ms;
-  /*
-   * Why, in the operator's words.
-   */
   char *reason;
-  /*
-   * The name of the authenticated caller that gave it; "local" where access control was off.
-   */
   char *author;
-  /*
-   * When it was given, in milliseconds since the epoch.
-   */
   int64_t created_at_ms;
-  /*
-   * The withdrawal; absent unless the grant was withdrawn.
-   */
   Entitle__V1__GrantWithdrawal *withdrawal;
-  /*
-   * On whose behalf the author acted: a person or a tool, as named in the request; empty if none was.
-   */
   char *on_behalf_of;
   Entitle__V1__Grant__HasExpiresMsCase has_expires_ms_case;
   union {
-    /*
-     * End (exclusive), in milliseconds since the epoch; absent when it has no end.
-     */
     int64_t expires_ms;
   };
 };
@@ -147,27 +96,12 @@ struct  Entitle__V1__Grant
     , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, NULL, (char *)protobuf_c_empty_string, ENTITLE__V1__GRANT__HAS_EXPIRES_MS__NOT_SET, {0} }
 
 
-/*
- * The withdrawal of a grant.
- */
 struct  Entitle__V1__GrantWithdrawal
 {
   ProtobufCMessage base;
-  /*
-   * When, in milliseconds since the epoch.
-   */
   int64_t at_ms;
-  /*
-   * The name of the authenticated caller that withdrew it; "local" where access control was off.
-   */
   char *author;
-  /*
-   * Why, in the operator's words.
-   */
   char *reason;
-  /*
-   * On whose behalf the author acted: a person or a tool, as named in the request; empty if none was.
-   */
   char *on_behalf_of;
 };
 #define ENTITLE__V1__GRANT_WITHDRAWAL__INIT \
@@ -190,49 +124,19 @@ typedef enum {
 struct  Entitle__V1__AddGrantRequest
 {
   ProtobufCMessage base;
-  /*
-   * Chosen by the caller; makes the call idempotent. When the account already has a grant with this
-   * id, that grant is returned unchanged. The id of another account's grant is INVALID_ARGUMENT.
-   * Empty: the server generates an id.
-   */
   char *grant_id;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The account; it may be unknown to the server.
-   */
   char *account_id;
-  /*
-   * The entitlement; the catalog must name it.
-   */
   char *entitlement_id;
-  /*
-   * Why.
-   */
   char *reason;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-   * is the caller.
-   */
   char *on_behalf_of;
   Entitle__V1__AddGrantRequest__HasStartsMsCase has_starts_ms_case;
   union {
-    /*
-     * Start, in milliseconds since the epoch; the current time when absent.
-     */
     int64_t starts_ms;
   };
   Entitle__V1__AddGrantRequest__HasExpiresMsCase has_expires_ms_case;
   union {
-    /*
-     * End (exclusive), in milliseconds since the epoch, later than the start; absent: no end.
-     */
     int64_t expires_ms;
   };
 };
@@ -244,26 +148,10 @@ struct  Entitle__V1__AddGrantRequest
 struct  Entitle__V1__WithdrawGrantRequest
 {
   ProtobufCMessage base;
-  /*
-   * The grant. An unknown grant is NOT_FOUND.
-   */
   char *grant_id;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Why.
-   */
   char *reason;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-   * is the caller.
-   */
   char *on_behalf_of;
 };
 #define ENTITLE__V1__WITHDRAW_GRANT_REQUEST__INIT \
@@ -274,17 +162,8 @@ struct  Entitle__V1__WithdrawGrantRequest
 struct  Entitle__V1__GrantResponse
 {
   ProtobufCMessage base;
-  /*
-   * The grant as it is stored.
-   */
   Entitle__V1__Grant *grant;
-  /*
-   * False when the call changed nothing.
-   */
   protobuf_c_boolean changed;
-  /*
-   * The account's revision after the call.
-   */
   int64_t revision;
 };
 #define ENTITLE__V1__GRANT_RESPONSE__INIT \
@@ -295,17 +174,8 @@ struct  Entitle__V1__GrantResponse
 struct  Entitle__V1__ListGrantsRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The account.
-   */
   char *account_id;
 };
 #define ENTITLE__V1__LIST_GRANTS_REQUEST__INIT \
@@ -316,9 +186,6 @@ struct  Entitle__V1__ListGrantsRequest
 struct  Entitle__V1__ListGrantsResponse
 {
   ProtobufCMessage base;
-  /*
-   * Oldest first.
-   */
   size_t n_grants;
   Entitle__V1__Grant **grants;
 };
@@ -339,14 +206,7 @@ struct  Entitle__V1__GetCatalogRequest
 struct  Entitle__V1__ReloadCatalogRequest
 {
   ProtobufCMessage base;
-  /*
-   * Checks the file and reports the result, but does not put it in force.
-   */
   protobuf_c_boolean dry_run;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-   * is the caller.
-   */
   char *on_behalf_of;
 };
 #define ENTITLE__V1__RELOAD_CATALOG_REQUEST__INIT \
@@ -354,31 +214,13 @@ struct  Entitle__V1__ReloadCatalogRequest
     , 0, (char *)protobuf_c_empty_string }
 
 
-/*
- * An error or a warning at one place in a catalog.
- */
 struct  Entitle__V1__FileIssue
 {
   ProtobufCMessage base;
-  /*
-   * True for an error, false for a warning.
-   */
   protobuf_c_boolean error;
-  /*
-   * From 1.
-   */
   int32_t line;
-  /*
-   * From 1.
-   */
   int32_t column;
-  /*
-   * Path in the document, such as "products[2].duration"; empty: the document as a whole.
-   */
   char *field;
-  /*
-   * The problem and the allowed values, in English.
-   */
   char *message;
 };
 #define ENTITLE__V1__FILE_ISSUE__INIT \
@@ -389,38 +231,14 @@ struct  Entitle__V1__FileIssue
 struct  Entitle__V1__CatalogResponse
 {
   ProtobufCMessage base;
-  /*
-   * SHA-256 of the file in force, hexadecimal.
-   */
   char *digest;
-  /*
-   * Start, in milliseconds since the epoch.
-   */
   int64_t in_force_since_ms;
-  /*
-   * Number of apps in it.
-   */
   int32_t apps;
-  /*
-   * Number of products in it.
-   */
   int32_t products;
-  /*
-   * Number of entitlements in it.
-   */
   int32_t entitlements;
-  /*
-   * Number of grandfathering rules in it.
-   */
   int32_t grandfathering_rules;
-  /*
-   * Its warnings.
-   */
   size_t n_warnings;
   Entitle__V1__FileIssue **warnings;
-  /*
-   * The last attempt to change it; for ReloadCatalog, this attempt. Absent when there was none.
-   */
   Entitle__V1__CatalogAttempt *last_attempt;
 };
 #define ENTITLE__V1__CATALOG_RESPONSE__INIT \
@@ -428,32 +246,14 @@ struct  Entitle__V1__CatalogResponse
     , (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0, 0,NULL, NULL }
 
 
-/*
- * The result of an attempt to put another catalog in force.
- */
 struct  Entitle__V1__CatalogAttempt
 {
   ProtobufCMessage base;
-  /*
-   * When, in milliseconds since the epoch.
-   */
   int64_t at_ms;
-  /*
-   * False when the file was not valid or could not be read: the old catalog stays in force.
-   */
   protobuf_c_boolean valid;
-  /*
-   * SHA-256 of the file, hexadecimal; empty when it could not be read.
-   */
   char *digest;
-  /*
-   * All errors and warnings, in the order of the file.
-   */
   size_t n_issues;
   Entitle__V1__FileIssue **issues;
-  /*
-   * Why the file could not be read; empty when it could.
-   */
   char *failure;
 };
 #define ENTITLE__V1__CATALOG_ATTEMPT__INIT \
@@ -464,13 +264,7 @@ struct  Entitle__V1__CatalogAttempt
 struct  Entitle__V1__ListChangesRequest
 {
   ProtobufCMessage base;
-  /*
-   * Changes after this sequence number; 0: from the first.
-   */
   int64_t after_sequence;
-  /*
-   * Maximum number of changes in the page.
-   */
   int32_t page_size;
 };
 #define ENTITLE__V1__LIST_CHANGES_REQUEST__INIT \
@@ -481,10 +275,6 @@ struct  Entitle__V1__ListChangesRequest
 struct  Entitle__V1__ListChangesResponse
 {
   ProtobufCMessage base;
-  /*
-   * In commit order. Fewer than page_size only at the end of the feed. OUT_OF_RANGE when the feed
-   * was trimmed beyond after_sequence.
-   */
   size_t n_changes;
   Entitle__V1__Change **changes;
 };
@@ -500,66 +290,24 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CHANGE__SUBJECT__CASE)
 } Entitle__V1__Change__SubjectCase;
 
-/*
- * One entry of the change feed.
- */
 struct  Entitle__V1__Change
 {
   ProtobufCMessage base;
-  /*
-   * Increases in commit order.
-   */
   int64_t sequence;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * When it was committed, in milliseconds since the epoch.
-   */
   int64_t committed_at_ms;
-  /*
-   * The customer has new facts.
-   */
   protobuf_c_boolean facts;
-  /*
-   * A chain or app transaction was linked to this customer.
-   */
   protobuf_c_boolean linked;
-  /*
-   * A chain or app transaction was unlinked from this customer.
-   */
   protobuf_c_boolean unlinked;
-  /*
-   * A grant was given or withdrawn.
-   */
   protobuf_c_boolean grants;
-  /*
-   * Events that notifications reported, some of which need action.
-   */
   size_t n_events;
   Entitle__V1__FeedEvent **events;
-  /*
-   * The account was merged into another, or another into it.
-   */
   protobuf_c_boolean merged;
-  /*
-   * The account was deleted.
-   */
   protobuf_c_boolean deleted;
   Entitle__V1__Change__SubjectCase subject_case;
   union {
-    /*
-     * An account.
-     */
     char *account_id;
-    /*
-     * A chain that no account has claimed.
-     */
     char *original_transaction_id;
   };
 };
@@ -571,17 +319,8 @@ struct  Entitle__V1__Change
 struct  Entitle__V1__GetCustomerHistoryRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The account. An unknown account is NOT_FOUND.
-   */
   char *account_id;
 };
 #define ENTITLE__V1__GET_CUSTOMER_HISTORY_REQUEST__INIT \
@@ -592,13 +331,7 @@ struct  Entitle__V1__GetCustomerHistoryRequest
 struct  Entitle__V1__GetCustomerHistoryResponse
 {
   ProtobufCMessage base;
-  /*
-   * The account; after a merge, the account that it was merged into.
-   */
   char *account_id;
-  /*
-   * Oldest first; the latest 10,000 when there are more.
-   */
   size_t n_entries;
   Entitle__V1__HistoryEntry **entries;
 };
@@ -616,33 +349,15 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__HISTORY_ENTRY__WHAT__CASE)
 } Entitle__V1__HistoryEntry__WhatCase;
 
-/*
- * One entry in the history of an account.
- */
 struct  Entitle__V1__HistoryEntry
 {
   ProtobufCMessage base;
-  /*
-   * When the server recorded it, in milliseconds since the epoch.
-   */
   int64_t at_ms;
   Entitle__V1__HistoryEntry__WhatCase what_case;
   union {
-    /*
-     * A chain or an app transaction was linked or unlinked.
-     */
     Entitle__V1__LinkEvent *link;
-    /*
-     * An operator gave a grant.
-     */
     Entitle__V1__Grant *grant;
-    /*
-     * An operator withdrew a grant; the grant contains the withdrawal.
-     */
     Entitle__V1__Grant *grant_withdrawal;
-    /*
-     * Apple sent a notification about one of its chains.
-     */
     Entitle__V1__NotificationEntry *notification;
   };
 };
@@ -657,29 +372,14 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__NOTIFICATION_ENTRY__HAS_SIGNED_DATE_MS__CASE)
 } Entitle__V1__NotificationEntry__HasSignedDateMsCase;
 
-/*
- * A notification that was received.
- */
 struct  Entitle__V1__NotificationEntry
 {
   ProtobufCMessage base;
-  /*
-   * Its notificationUUID.
-   */
   char *notification_uuid;
-  /*
-   * Its notificationType, as Apple sent it.
-   */
   char *type;
-  /*
-   * Its subtype, as Apple sent it; empty when there is none.
-   */
   char *subtype;
   Entitle__V1__NotificationEntry__HasSignedDateMsCase has_signed_date_ms_case;
   union {
-    /*
-     * When Apple signed it, in milliseconds since the epoch; absent when it has no date.
-     */
     int64_t signed_date_ms;
   };
 };
@@ -691,22 +391,9 @@ struct  Entitle__V1__NotificationEntry
 struct  Entitle__V1__ExportCustomerRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The account. One that is not known, and that no row of an import names, is NOT_FOUND.
-   */
   char *account_id;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-   * is the caller.
-   */
   char *on_behalf_of;
 };
 #define ENTITLE__V1__EXPORT_CUSTOMER_REQUEST__INIT \
@@ -714,15 +401,9 @@ struct  Entitle__V1__ExportCustomerRequest
     , (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
-/*
- * One piece of a document.
- */
 struct  Entitle__V1__ExportedPiece
 {
   ProtobufCMessage base;
-  /*
-   * Bytes of the document; a piece may end inside a UTF-8 character.
-   */
   ProtobufCBinaryData json;
 };
 #define ENTITLE__V1__EXPORTED_PIECE__INIT \
@@ -733,29 +414,10 @@ struct  Entitle__V1__ExportedPiece
 struct  Entitle__V1__DeleteCustomerRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The account. One that is not known, and that no row of an import names, is NOT_FOUND. For an
-   * account that is already deleted, the call
-   * succeeds and changes nothing while the change feed contains the deletion; later it is
-   * NOT_FOUND.
-   */
   char *account_id;
-  /*
-   * Why.
-   */
   char *reason;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-   * is the caller.
-   */
   char *on_behalf_of;
 };
 #define ENTITLE__V1__DELETE_CUSTOMER_REQUEST__INIT \
@@ -766,21 +428,9 @@ struct  Entitle__V1__DeleteCustomerRequest
 struct  Entitle__V1__ListUnlinkedChainsRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Maximum number of entries in the page.
-   */
   int32_t page_size;
-  /*
-   * The next_page_token of the previous page; empty for the first page.
-   */
   char *page_token;
 };
 #define ENTITLE__V1__LIST_UNLINKED_CHAINS_REQUEST__INIT \
@@ -791,14 +441,8 @@ struct  Entitle__V1__ListUnlinkedChainsRequest
 struct  Entitle__V1__ListUnlinkedChainsResponse
 {
   ProtobufCMessage base;
-  /*
-   * Sorted by original transaction id.
-   */
   size_t n_chains;
   Entitle__V1__UnlinkedChain **chains;
-  /*
-   * The page_token of the next page; empty on the last page.
-   */
   char *next_page_token;
 };
 #define ENTITLE__V1__LIST_UNLINKED_CHAINS_RESPONSE__INIT \
@@ -806,23 +450,11 @@ struct  Entitle__V1__ListUnlinkedChainsResponse
     , 0,NULL, (char *)protobuf_c_empty_string }
 
 
-/*
- * A chain without an account.
- */
 struct  Entitle__V1__UnlinkedChain
 {
   ProtobufCMessage base;
-  /*
-   * The chain.
-   */
   char *original_transaction_id;
-  /*
-   * Its revision.
-   */
   int64_t revision;
-  /*
-   * When it last changed, in milliseconds since the epoch.
-   */
   int64_t changed_at_ms;
 };
 #define ENTITLE__V1__UNLINKED_CHAIN__INIT \
@@ -839,31 +471,13 @@ typedef enum {
 struct  Entitle__V1__ListNotificationsRequest
 {
   ProtobufCMessage base;
-  /*
-   * Only this app; empty: all, with notifications that name no app.
-   */
   char *bundle_id;
-  /*
-   * Only this environment; all when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Only this notificationType, as Apple writes it, such as "TEST".
-   */
   char *notification_type;
-  /*
-   * Maximum number of notifications in the page.
-   */
   int32_t page_size;
-  /*
-   * The next_page_token of the previous page; empty for the first page.
-   */
   char *page_token;
   Entitle__V1__ListNotificationsRequest__HasSinceMsCase has_since_ms_case;
   union {
-    /*
-     * Only those received at this moment or later, in milliseconds since the epoch.
-     */
     int64_t since_ms;
   };
 };
@@ -875,15 +489,8 @@ struct  Entitle__V1__ListNotificationsRequest
 struct  Entitle__V1__ListNotificationsResponse
 {
   ProtobufCMessage base;
-  /*
-   * Newest first. Fewer than page_size, or none, before the end too: a page looks through 1,000
-   * stored notifications at most.
-   */
   size_t n_notifications;
   Entitle__V1__ReceivedNotification **notifications;
-  /*
-   * The page_token of the next page; empty on the last page.
-   */
   char *next_page_token;
 };
 #define ENTITLE__V1__LIST_NOTIFICATIONS_RESPONSE__INIT \
@@ -903,52 +510,22 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__RECEIVED_NOTIFICATION__HAS_STATUS__CASE)
 } Entitle__V1__ReceivedNotification__HasStatusCase;
 
-/*
- * A notification that was received, with what it is about.
- */
 struct  Entitle__V1__ReceivedNotification
 {
   ProtobufCMessage base;
-  /*
-   * Its notificationUUID.
-   */
   char *notification_uuid;
-  /*
-   * Its notificationType, as Apple sent it.
-   */
   char *notification_type;
-  /*
-   * Its subtype, as Apple sent it; empty when there is none.
-   */
   char *subtype;
-  /*
-   * The app; empty when it names none.
-   */
   char *bundle_id;
-  /*
-   * The environment; unspecified when it names no app.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * When the server received it first, in milliseconds since the epoch.
-   */
   int64_t received_at_ms;
-  /*
-   * The first chain that it is about; empty when it is about none.
-   */
   char *original_transaction_id;
   Entitle__V1__ReceivedNotification__HasSignedDateMsCase has_signed_date_ms_case;
   union {
-    /*
-     * When Apple signed it, in milliseconds since the epoch; absent when it has no date.
-     */
     int64_t signed_date_ms;
   };
   Entitle__V1__ReceivedNotification__HasStatusCase has_status_case;
   union {
-    /*
-     * The status of the subscription as Apple saw it (data.status); absent when it has none.
-     */
     int64_t status;
   };
 };
@@ -969,14 +546,8 @@ struct  Entitle__V1__GetStatisticsRequest
 struct  Entitle__V1__GetStatisticsResponse
 {
   ProtobufCMessage base;
-  /*
-   * Sorted by name.
-   */
   size_t n_counters;
   Entitle__V1__Counter **counters;
-  /*
-   * The server's version, such as "0.1.0".
-   */
   char *version;
 };
 #define ENTITLE__V1__GET_STATISTICS_RESPONSE__INIT \
@@ -984,19 +555,10 @@ struct  Entitle__V1__GetStatisticsResponse
     , 0,NULL, (char *)protobuf_c_empty_string }
 
 
-/*
- * A metric of the server.
- */
 struct  Entitle__V1__Counter
 {
   ProtobufCMessage base;
-  /*
-   * Such as "notifications.unknown_type"; listed in the documentation.
-   */
   char *name;
-  /*
-   * A count since the start of the server; for a gauge, the current value.
-   */
   int64_t value;
 };
 #define ENTITLE__V1__COUNTER__INIT \
@@ -1016,26 +578,10 @@ struct  Entitle__V1__GetServerRequest
 struct  Entitle__V1__GetServerResponse
 {
   ProtobufCMessage base;
-  /*
-   * The server's version, such as "0.1.0".
-   */
   char *version;
-  /*
-   * The name of the node: its setting node_name, by default the name of the host.
-   */
   char *node_name;
-  /*
-   * The kind of its store.
-   */
   Entitle__V1__StoreKind store_kind;
-  /*
-   * SHA-256 of the catalog file in force, hexadecimal.
-   */
   char *catalog_digest;
-  /*
-   * Warnings about the settings of the server, in English, for people; the log has them at each
-   * start.
-   */
   size_t n_warnings;
   char **warnings;
 };
@@ -1053,36 +599,13 @@ typedef enum {
 struct  Entitle__V1__ImportArchivedResponseRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app that the response must be of.
-   */
   char *bundle_id;
-  /*
-   * The account that owns the purchases. Purchases without an account are linked to it. Empty when
-   * it is not known.
-   */
   char *account_id;
-  /*
-   * The JSON response of verifyReceipt, or a version 1 notification with its unified_receipt, or a
-   * unified_receipt alone.
-   */
   ProtobufCBinaryData response;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-   * is the caller.
-   */
   char *on_behalf_of;
-  /*
-   * The environment of a response that names none, as in the style of iOS 6: production or sandbox. A
-   * response that names its own must agree. Unspecified: the response must name it.
-   */
   Entitle__V1__StoreEnvironment environment;
   Entitle__V1__ImportArchivedResponseRequest__HasAsOfMsCase has_as_of_ms_case;
   union {
-    /*
-     * When Apple gave a response that has no request_date_ms, in milliseconds since the epoch; absent: at
-     * the latest moment in it that had come by then.
-     */
     int64_t as_of_ms;
   };
 };
@@ -1094,649 +617,105 @@ struct  Entitle__V1__ImportArchivedResponseRequest
 /* Entitle__V1__Grant methods */
 void   entitle__v1__grant__init
                      (Entitle__V1__Grant         *message);
-size_t entitle__v1__grant__get_packed_size
-                     (const Entitle__V1__Grant   *message);
-size_t entitle__v1__grant__pack
-                     (const Entitle__V1__Grant   *message,
-                      uint8_t             *out);
-size_t entitle__v1__grant__pack_to_buffer
-                     (const Entitle__V1__Grant   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Grant *
-       entitle__v1__grant__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__grant__free_unpacked
-                     (Entitle__V1__Grant *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GrantWithdrawal methods */
 void   entitle__v1__grant_withdrawal__init
                      (Entitle__V1__GrantWithdrawal         *message);
-size_t entitle__v1__grant_withdrawal__get_packed_size
-                     (const Entitle__V1__GrantWithdrawal   *message);
-size_t entitle__v1__grant_withdrawal__pack
-                     (const Entitle__V1__GrantWithdrawal   *message,
-                      uint8_t             *out);
-size_t entitle__v1__grant_withdrawal__pack_to_buffer
-                     (const Entitle__V1__GrantWithdrawal   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GrantWithdrawal *
-       entitle__v1__grant_withdrawal__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__grant_withdrawal__free_unpacked
-                     (Entitle__V1__GrantWithdrawal *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__AddGrantRequest methods */
 void   entitle__v1__add_grant_request__init
                      (Entitle__V1__AddGrantRequest         *message);
-size_t entitle__v1__add_grant_request__get_packed_size
-                     (const Entitle__V1__AddGrantRequest   *message);
-size_t entitle__v1__add_grant_request__pack
-                     (const Entitle__V1__AddGrantRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__add_grant_request__pack_to_buffer
-                     (const Entitle__V1__AddGrantRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__AddGrantRequest *
-       entitle__v1__add_grant_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__add_grant_request__free_unpacked
-                     (Entitle__V1__AddGrantRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__WithdrawGrantRequest methods */
 void   entitle__v1__withdraw_grant_request__init
                      (Entitle__V1__WithdrawGrantRequest         *message);
-size_t entitle__v1__withdraw_grant_request__get_packed_size
-                     (const Entitle__V1__WithdrawGrantRequest   *message);
-size_t entitle__v1__withdraw_grant_request__pack
-                     (const Entitle__V1__WithdrawGrantRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__withdraw_grant_request__pack_to_buffer
-                     (const Entitle__V1__WithdrawGrantRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__WithdrawGrantRequest *
-       entitle__v1__withdraw_grant_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__withdraw_grant_request__free_unpacked
-                     (Entitle__V1__WithdrawGrantRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GrantResponse methods */
 void   entitle__v1__grant_response__init
                      (Entitle__V1__GrantResponse         *message);
-size_t entitle__v1__grant_response__get_packed_size
-                     (const Entitle__V1__GrantResponse   *message);
-size_t entitle__v1__grant_response__pack
-                     (const Entitle__V1__GrantResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__grant_response__pack_to_buffer
-                     (const Entitle__V1__GrantResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GrantResponse *
-       entitle__v1__grant_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__grant_response__free_unpacked
-                     (Entitle__V1__GrantResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListGrantsRequest methods */
 void   entitle__v1__list_grants_request__init
                      (Entitle__V1__ListGrantsRequest         *message);
-size_t entitle__v1__list_grants_request__get_packed_size
-                     (const Entitle__V1__ListGrantsRequest   *message);
-size_t entitle__v1__list_grants_request__pack
-                     (const Entitle__V1__ListGrantsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_grants_request__pack_to_buffer
-                     (const Entitle__V1__ListGrantsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListGrantsRequest *
-       entitle__v1__list_grants_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_grants_request__free_unpacked
-                     (Entitle__V1__ListGrantsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListGrantsResponse methods */
 void   entitle__v1__list_grants_response__init
                      (Entitle__V1__ListGrantsResponse         *message);
-size_t entitle__v1__list_grants_response__get_packed_size
-                     (const Entitle__V1__ListGrantsResponse   *message);
-size_t entitle__v1__list_grants_response__pack
-                     (const Entitle__V1__ListGrantsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_grants_response__pack_to_buffer
-                     (const Entitle__V1__ListGrantsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListGrantsResponse *
-       entitle__v1__list_grants_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_grants_response__free_unpacked
-                     (Entitle__V1__ListGrantsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetCatalogRequest methods */
 void   entitle__v1__get_catalog_request__init
                      (Entitle__V1__GetCatalogRequest         *message);
-size_t entitle__v1__get_catalog_request__get_packed_size
-                     (const Entitle__V1__GetCatalogRequest   *message);
-size_t entitle__v1__get_catalog_request__pack
-                     (const Entitle__V1__GetCatalogRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_catalog_request__pack_to_buffer
-                     (const Entitle__V1__GetCatalogRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetCatalogRequest *
-       entitle__v1__get_catalog_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_catalog_request__free_unpacked
-                     (Entitle__V1__GetCatalogRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ReloadCatalogRequest methods */
 void   entitle__v1__reload_catalog_request__init
                      (Entitle__V1__ReloadCatalogRequest         *message);
-size_t entitle__v1__reload_catalog_request__get_packed_size
-                     (const Entitle__V1__ReloadCatalogRequest   *message);
-size_t entitle__v1__reload_catalog_request__pack
-                     (const Entitle__V1__ReloadCatalogRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__reload_catalog_request__pack_to_buffer
-                     (const Entitle__V1__ReloadCatalogRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ReloadCatalogRequest *
-       entitle__v1__reload_catalog_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__reload_catalog_request__free_unpacked
-                     (Entitle__V1__ReloadCatalogRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__FileIssue methods */
 void   entitle__v1__file_issue__init
                      (Entitle__V1__FileIssue         *message);
-size_t entitle__v1__file_issue__get_packed_size
-                     (const Entitle__V1__FileIssue   *message);
-size_t entitle__v1__file_issue__pack
-                     (const Entitle__V1__FileIssue   *message,
-                      uint8_t             *out);
-size_t entitle__v1__file_issue__pack_to_buffer
-                     (const Entitle__V1__FileIssue   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__FileIssue *
-       entitle__v1__file_issue__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__file_issue__free_unpacked
-                     (Entitle__V1__FileIssue *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__CatalogResponse methods */
 void   entitle__v1__catalog_response__init
                      (Entitle__V1__CatalogResponse         *message);
-size_t entitle__v1__catalog_response__get_packed_size
-                     (const Entitle__V1__CatalogResponse   *message);
-size_t entitle__v1__catalog_response__pack
-                     (const Entitle__V1__CatalogResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__catalog_response__pack_to_buffer
-                     (const Entitle__V1__CatalogResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CatalogResponse *
-       entitle__v1__catalog_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__catalog_response__free_unpacked
-                     (Entitle__V1__CatalogResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__CatalogAttempt methods */
 void   entitle__v1__catalog_attempt__init
                      (Entitle__V1__CatalogAttempt         *message);
-size_t entitle__v1__catalog_attempt__get_packed_size
-                     (const Entitle__V1__CatalogAttempt   *message);
-size_t entitle__v1__catalog_attempt__pack
-                     (const Entitle__V1__CatalogAttempt   *message,
-                      uint8_t             *out);
-size_t entitle__v1__catalog_attempt__pack_to_buffer
-                     (const Entitle__V1__CatalogAttempt   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CatalogAttempt *
-       entitle__v1__catalog_attempt__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__catalog_attempt__free_unpacked
-                     (Entitle__V1__CatalogAttempt *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListChangesRequest methods */
 void   entitle__v1__list_changes_request__init
                      (Entitle__V1__ListChangesRequest         *message);
-size_t entitle__v1__list_changes_request__get_packed_size
-                     (const Entitle__V1__ListChangesRequest   *message);
-size_t entitle__v1__list_changes_request__pack
-                     (const Entitle__V1__ListChangesRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_changes_request__pack_to_buffer
-                     (const Entitle__V1__ListChangesRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListChangesRequest *
-       entitle__v1__list_changes_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_changes_request__free_unpacked
-                     (Entitle__V1__ListChangesRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListChangesResponse methods */
 void   entitle__v1__list_changes_response__init
                      (Entitle__V1__ListChangesResponse         *message);
-size_t entitle__v1__list_changes_response__get_packed_size
-                     (const Entitle__V1__ListChangesResponse   *message);
-size_t entitle__v1__list_changes_response__pack
-                     (const Entitle__V1__ListChangesResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_changes_response__pack_to_buffer
-                     (const Entitle__V1__ListChangesResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListChangesResponse *
-       entitle__v1__list_changes_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_changes_response__free_unpacked
-                     (Entitle__V1__ListChangesResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__Change methods */
 void   entitle__v1__change__init
                      (Entitle__V1__Change         *message);
-size_t entitle__v1__change__get_packed_size
-                     (const Entitle__V1__Change   *message);
-size_t entitle__v1__change__pack
-                     (const Entitle__V1__Change   *message,
-                      uint8_t             *out);
-size_t entitle__v1__change__pack_to_buffer
-                     (const Entitle__V1__Change   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Change *
-       entitle__v1__change__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__change__free_unpacked
-                     (Entitle__V1__Change *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetCustomerHistoryRequest methods */
 void   entitle__v1__get_customer_history_request__init
                      (Entitle__V1__GetCustomerHistoryRequest         *message);
-size_t entitle__v1__get_customer_history_request__get_packed_size
-                     (const Entitle__V1__GetCustomerHistoryRequest   *message);
-size_t entitle__v1__get_customer_history_request__pack
-                     (const Entitle__V1__GetCustomerHistoryRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_customer_history_request__pack_to_buffer
-                     (const Entitle__V1__GetCustomerHistoryRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetCustomerHistoryRequest *
-       entitle__v1__get_customer_history_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_customer_history_request__free_unpacked
-                     (Entitle__V1__GetCustomerHistoryRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetCustomerHistoryResponse methods */
 void   entitle__v1__get_customer_history_response__init
                      (Entitle__V1__GetCustomerHistoryResponse         *message);
-size_t entitle__v1__get_customer_history_response__get_packed_size
-                     (const Entitle__V1__GetCustomerHistoryResponse   *message);
-size_t entitle__v1__get_customer_history_response__pack
-                     (const Entitle__V1__GetCustomerHistoryResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_customer_history_response__pack_to_buffer
-                     (const Entitle__V1__GetCustomerHistoryResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetCustomerHistoryResponse *
-       entitle__v1__get_customer_history_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_customer_history_response__free_unpacked
-                     (Entitle__V1__GetCustomerHistoryResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__HistoryEntry methods */
 void   entitle__v1__history_entry__init
                      (Entitle__V1__HistoryEntry         *message);
-size_t entitle__v1__history_entry__get_packed_size
-                     (const Entitle__V1__HistoryEntry   *message);
-size_t entitle__v1__history_entry__pack
-                     (const Entitle__V1__HistoryEntry   *message,
-                      uint8_t             *out);
-size_t entitle__v1__history_entry__pack_to_buffer
-                     (const Entitle__V1__HistoryEntry   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__HistoryEntry *
-       entitle__v1__history_entry__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__history_entry__free_unpacked
-                     (Entitle__V1__HistoryEntry *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__NotificationEntry methods */
 void   entitle__v1__notification_entry__init
                      (Entitle__V1__NotificationEntry         *message);
-size_t entitle__v1__notification_entry__get_packed_size
-                     (const Entitle__V1__NotificationEntry   *message);
-size_t entitle__v1__notification_entry__pack
-                     (const Entitle__V1__NotificationEntry   *message,
-                      uint8_t             *out);
-size_t entitle__v1__notification_entry__pack_to_buffer
-                     (const Entitle__V1__NotificationEntry   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__NotificationEntry *
-       entitle__v1__notification_entry__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__notification_entry__free_unpacked
-                     (Entitle__V1__NotificationEntry *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ExportCustomerRequest methods */
 void   entitle__v1__export_customer_request__init
                      (Entitle__V1__ExportCustomerRequest         *message);
-size_t entitle__v1__export_customer_request__get_packed_size
-                     (const Entitle__V1__ExportCustomerRequest   *message);
-size_t entitle__v1__export_customer_request__pack
-                     (const Entitle__V1__ExportCustomerRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__export_customer_request__pack_to_buffer
-                     (const Entitle__V1__ExportCustomerRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ExportCustomerRequest *
-       entitle__v1__export_customer_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__export_customer_request__free_unpacked
-                     (Entitle__V1__ExportCustomerRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ExportedPiece methods */
 void   entitle__v1__exported_piece__init
                      (Entitle__V1__ExportedPiece         *message);
-size_t entitle__v1__exported_piece__get_packed_size
-                     (const Entitle__V1__ExportedPiece   *message);
-size_t entitle__v1__exported_piece__pack
-                     (const Entitle__V1__ExportedPiece   *message,
-                      uint8_t             *out);
-size_t entitle__v1__exported_piece__pack_to_buffer
-                     (const Entitle__V1__ExportedPiece   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ExportedPiece *
-       entitle__v1__exported_piece__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__exported_piece__free_unpacked
-                     (Entitle__V1__ExportedPiece *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__DeleteCustomerRequest methods */
 void   entitle__v1__delete_customer_request__init
                      (Entitle__V1__DeleteCustomerRequest         *message);
-size_t entitle__v1__delete_customer_request__get_packed_size
-                     (const Entitle__V1__DeleteCustomerRequest   *message);
-size_t entitle__v1__delete_customer_request__pack
-                     (const Entitle__V1__DeleteCustomerRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__delete_customer_request__pack_to_buffer
-                     (const Entitle__V1__DeleteCustomerRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__DeleteCustomerRequest *
-       entitle__v1__delete_customer_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__delete_customer_request__free_unpacked
-                     (Entitle__V1__DeleteCustomerRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListUnlinkedChainsRequest methods */
 void   entitle__v1__list_unlinked_chains_request__init
                      (Entitle__V1__ListUnlinkedChainsRequest         *message);
-size_t entitle__v1__list_unlinked_chains_request__get_packed_size
-                     (const Entitle__V1__ListUnlinkedChainsRequest   *message);
-size_t entitle__v1__list_unlinked_chains_request__pack
-                     (const Entitle__V1__ListUnlinkedChainsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_unlinked_chains_request__pack_to_buffer
-                     (const Entitle__V1__ListUnlinkedChainsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListUnlinkedChainsRequest *
-       entitle__v1__list_unlinked_chains_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_unlinked_chains_request__free_unpacked
-                     (Entitle__V1__ListUnlinkedChainsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListUnlinkedChainsResponse methods */
 void   entitle__v1__list_unlinked_chains_response__init
                      (Entitle__V1__ListUnlinkedChainsResponse         *message);
-size_t entitle__v1__list_unlinked_chains_response__get_packed_size
-                     (const Entitle__V1__ListUnlinkedChainsResponse   *message);
-size_t entitle__v1__list_unlinked_chains_response__pack
-                     (const Entitle__V1__ListUnlinkedChainsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_unlinked_chains_response__pack_to_buffer
-                     (const Entitle__V1__ListUnlinkedChainsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListUnlinkedChainsResponse *
-       entitle__v1__list_unlinked_chains_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_unlinked_chains_response__free_unpacked
-                     (Entitle__V1__ListUnlinkedChainsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__UnlinkedChain methods */
 void   entitle__v1__unlinked_chain__init
                      (Entitle__V1__UnlinkedChain         *message);
-size_t entitle__v1__unlinked_chain__get_packed_size
-                     (const Entitle__V1__UnlinkedChain   *message);
-size_t entitle__v1__unlinked_chain__pack
-                     (const Entitle__V1__UnlinkedChain   *message,
-                      uint8_t             *out);
-size_t entitle__v1__unlinked_chain__pack_to_buffer
-                     (const Entitle__V1__UnlinkedChain   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__UnlinkedChain *
-       entitle__v1__unlinked_chain__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__unlinked_chain__free_unpacked
-                     (Entitle__V1__UnlinkedChain *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListNotificationsRequest methods */
 void   entitle__v1__list_notifications_request__init
                      (Entitle__V1__ListNotificationsRequest         *message);
-size_t entitle__v1__list_notifications_request__get_packed_size
-                     (const Entitle__V1__ListNotificationsRequest   *message);
-size_t entitle__v1__list_notifications_request__pack
-                     (const Entitle__V1__ListNotificationsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_notifications_request__pack_to_buffer
-                     (const Entitle__V1__ListNotificationsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListNotificationsRequest *
-       entitle__v1__list_notifications_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_notifications_request__free_unpacked
-                     (Entitle__V1__ListNotificationsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListNotificationsResponse methods */
 void   entitle__v1__list_notifications_response__init
                      (Entitle__V1__ListNotificationsResponse         *message);
-size_t entitle__v1__list_notifications_response__get_packed_size
-                     (const Entitle__V1__ListNotificationsResponse   *message);
-size_t entitle__v1__list_notifications_response__pack
-                     (const Entitle__V1__ListNotificationsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_notifications_response__pack_to_buffer
-                     (const Entitle__V1__ListNotificationsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListNotificationsResponse *
-       entitle__v1__list_notifications_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_notifications_response__free_unpacked
-                     (Entitle__V1__ListNotificationsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ReceivedNotification methods */
 void   entitle__v1__received_notification__init
                      (Entitle__V1__ReceivedNotification         *message);
-size_t entitle__v1__received_notification__get_packed_size
-                     (const Entitle__V1__ReceivedNotification   *message);
-size_t entitle__v1__received_notification__pack
-                     (const Entitle__V1__ReceivedNotification   *message,
-                      uint8_t             *out);
-size_t entitle__v1__received_notification__pack_to_buffer
-                     (const Entitle__V1__ReceivedNotification   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ReceivedNotification *
-       entitle__v1__received_notification__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__received_notification__free_unpacked
-                     (Entitle__V1__ReceivedNotification *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetStatisticsRequest methods */
 void   entitle__v1__get_statistics_request__init
                      (Entitle__V1__GetStatisticsRequest         *message);
-size_t entitle__v1__get_statistics_request__get_packed_size
-                     (const Entitle__V1__GetStatisticsRequest   *message);
-size_t entitle__v1__get_statistics_request__pack
-                     (const Entitle__V1__GetStatisticsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_statistics_request__pack_to_buffer
-                     (const Entitle__V1__GetStatisticsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetStatisticsRequest *
-       entitle__v1__get_statistics_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_statistics_request__free_unpacked
-                     (Entitle__V1__GetStatisticsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetStatisticsResponse methods */
 void   entitle__v1__get_statistics_response__init
                      (Entitle__V1__GetStatisticsResponse         *message);
-size_t entitle__v1__get_statistics_response__get_packed_size
-                     (const Entitle__V1__GetStatisticsResponse   *message);
-size_t entitle__v1__get_statistics_response__pack
-                     (const Entitle__V1__GetStatisticsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_statistics_response__pack_to_buffer
-                     (const Entitle__V1__GetStatisticsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetStatisticsResponse *
-       entitle__v1__get_statistics_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_statistics_response__free_unpacked
-                     (Entitle__V1__GetStatisticsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__Counter methods */
 void   entitle__v1__counter__init
                      (Entitle__V1__Counter         *message);
-size_t entitle__v1__counter__get_packed_size
-                     (const Entitle__V1__Counter   *message);
-size_t entitle__v1__counter__pack
-                     (const Entitle__V1__Counter   *message,
-                      uint8_t             *out);
-size_t entitle__v1__counter__pack_to_buffer
-                     (const Entitle__V1__Counter   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Counter *
-       entitle__v1__counter__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__counter__free_unpacked
-                     (Entitle__V1__Counter *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetServerRequest methods */
 void   entitle__v1__get_server_request__init
                      (Entitle__V1__GetServerRequest         *message);
-size_t entitle__v1__get_server_request__get_packed_size
-                     (const Entitle__V1__GetServerRequest   *message);
-size_t entitle__v1__get_server_request__pack
-                     (const Entitle__V1__GetServerRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_server_request__pack_to_buffer
-                     (const Entitle__V1__GetServerRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetServerRequest *
-       entitle__v1__get_server_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_server_request__free_unpacked
-                     (Entitle__V1__GetServerRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetServerResponse methods */
 void   entitle__v1__get_server_response__init
                      (Entitle__V1__GetServerResponse         *message);
-size_t entitle__v1__get_server_response__get_packed_size
-                     (const Entitle__V1__GetServerResponse   *message);
-size_t entitle__v1__get_server_response__pack
-                     (const Entitle__V1__GetServerResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_server_response__pack_to_buffer
-                     (const Entitle__V1__GetServerResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetServerResponse *
-       entitle__v1__get_server_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_server_response__free_unpacked
-                     (Entitle__V1__GetServerResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ImportArchivedResponseRequest methods */
 void   entitle__v1__import_archived_response_request__init
                      (Entitle__V1__ImportArchivedResponseRequest         *message);
-size_t entitle__v1__import_archived_response_request__get_packed_size
-                     (const Entitle__V1__ImportArchivedResponseRequest   *message);
-size_t entitle__v1__import_archived_response_request__pack
-                     (const Entitle__V1__ImportArchivedResponseRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__import_archived_response_request__pack_to_buffer
-                     (const Entitle__V1__ImportArchivedResponseRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ImportArchivedResponseRequest *
-       entitle__v1__import_archived_response_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__import_archived_response_request__free_unpacked
-                     (Entitle__V1__ImportArchivedResponseRequest *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__Grant_Closure)
@@ -1844,144 +823,6 @@ typedef void (*Entitle__V1__ImportArchivedResponseRequest_Closure)
 
 /* --- services --- */
 
-typedef struct Entitle__V1__AdminService_Service Entitle__V1__AdminService_Service;
-struct Entitle__V1__AdminService_Service
-{
-  ProtobufCService base;
-  void (*add_grant)(Entitle__V1__AdminService_Service *service,
-                    const Entitle__V1__AddGrantRequest *input,
-                    Entitle__V1__GrantResponse_Closure closure,
-                    void *closure_data);
-  void (*withdraw_grant)(Entitle__V1__AdminService_Service *service,
-                         const Entitle__V1__WithdrawGrantRequest *input,
-                         Entitle__V1__GrantResponse_Closure closure,
-                         void *closure_data);
-  void (*list_grants)(Entitle__V1__AdminService_Service *service,
-                      const Entitle__V1__ListGrantsRequest *input,
-                      Entitle__V1__ListGrantsResponse_Closure closure,
-                      void *closure_data);
-  void (*get_catalog)(Entitle__V1__AdminService_Service *service,
-                      const Entitle__V1__GetCatalogRequest *input,
-                      Entitle__V1__CatalogResponse_Closure closure,
-                      void *closure_data);
-  void (*reload_catalog)(Entitle__V1__AdminService_Service *service,
-                         const Entitle__V1__ReloadCatalogRequest *input,
-                         Entitle__V1__CatalogResponse_Closure closure,
-                         void *closure_data);
-  void (*list_changes)(Entitle__V1__AdminService_Service *service,
-                       const Entitle__V1__ListChangesRequest *input,
-                       Entitle__V1__ListChangesResponse_Closure closure,
-                       void *closure_data);
-  void (*import_archived_response)(Entitle__V1__AdminService_Service *service,
-                                   const Entitle__V1__ImportArchivedResponseRequest *input,
-                                   Entitle__V1__SubmitReceiptResponse_Closure closure,
-                                   void *closure_data);
-  void (*get_customer_history)(Entitle__V1__AdminService_Service *service,
-                               const Entitle__V1__GetCustomerHistoryRequest *input,
-                               Entitle__V1__GetCustomerHistoryResponse_Closure closure,
-                               void *closure_data);
-  void (*export_customer)(Entitle__V1__AdminService_Service *service,
-                          const Entitle__V1__ExportCustomerRequest *input,
-                          Entitle__V1__ExportedPiece_Closure closure,
-                          void *closure_data);
-  void (*delete_customer)(Entitle__V1__AdminService_Service *service,
-                          const Entitle__V1__DeleteCustomerRequest *input,
-                          Entitle__V1__LinkResponse_Closure closure,
-                          void *closure_data);
-  void (*list_unlinked_chains)(Entitle__V1__AdminService_Service *service,
-                               const Entitle__V1__ListUnlinkedChainsRequest *input,
-                               Entitle__V1__ListUnlinkedChainsResponse_Closure closure,
-                               void *closure_data);
-  void (*list_notifications)(Entitle__V1__AdminService_Service *service,
-                             const Entitle__V1__ListNotificationsRequest *input,
-                             Entitle__V1__ListNotificationsResponse_Closure closure,
-                             void *closure_data);
-  void (*get_statistics)(Entitle__V1__AdminService_Service *service,
-                         const Entitle__V1__GetStatisticsRequest *input,
-                         Entitle__V1__GetStatisticsResponse_Closure closure,
-                         void *closure_data);
-  void (*get_server)(Entitle__V1__AdminService_Service *service,
-                     const Entitle__V1__GetServerRequest *input,
-                     Entitle__V1__GetServerResponse_Closure closure,
-                     void *closure_data);
-};
-typedef void (*Entitle__V1__AdminService_ServiceDestroy)(Entitle__V1__AdminService_Service *);
-void entitle__v1__admin_service__init (Entitle__V1__AdminService_Service *service,
-                                       Entitle__V1__AdminService_ServiceDestroy destroy);
-#define ENTITLE__V1__ADMIN_SERVICE__BASE_INIT \
-    { &entitle__v1__admin_service__descriptor, protobuf_c_service_invoke_internal, NULL }
-#define ENTITLE__V1__ADMIN_SERVICE__INIT(function_prefix__) \
-    { ENTITLE__V1__ADMIN_SERVICE__BASE_INIT,\
-      function_prefix__ ## add_grant,\
-      function_prefix__ ## withdraw_grant,\
-      function_prefix__ ## list_grants,\
-      function_prefix__ ## get_catalog,\
-      function_prefix__ ## reload_catalog,\
-      function_prefix__ ## list_changes,\
-      function_prefix__ ## import_archived_response,\
-      function_prefix__ ## get_customer_history,\
-      function_prefix__ ## export_customer,\
-      function_prefix__ ## delete_customer,\
-      function_prefix__ ## list_unlinked_chains,\
-      function_prefix__ ## list_notifications,\
-      function_prefix__ ## get_statistics,\
-      function_prefix__ ## get_server  }
-void entitle__v1__admin_service__add_grant(ProtobufCService *service,
-                                           const Entitle__V1__AddGrantRequest *input,
-                                           Entitle__V1__GrantResponse_Closure closure,
-                                           void *closure_data);
-void entitle__v1__admin_service__withdraw_grant(ProtobufCService *service,
-                                                const Entitle__V1__WithdrawGrantRequest *input,
-                                                Entitle__V1__GrantResponse_Closure closure,
-                                                void *closure_data);
-void entitle__v1__admin_service__list_grants(ProtobufCService *service,
-                                             const Entitle__V1__ListGrantsRequest *input,
-                                             Entitle__V1__ListGrantsResponse_Closure closure,
-                                             void *closure_data);
-void entitle__v1__admin_service__get_catalog(ProtobufCService *service,
-                                             const Entitle__V1__GetCatalogRequest *input,
-                                             Entitle__V1__CatalogResponse_Closure closure,
-                                             void *closure_data);
-void entitle__v1__admin_service__reload_catalog(ProtobufCService *service,
-                                                const Entitle__V1__ReloadCatalogRequest *input,
-                                                Entitle__V1__CatalogResponse_Closure closure,
-                                                void *closure_data);
-void entitle__v1__admin_service__list_changes(ProtobufCService *service,
-                                              const Entitle__V1__ListChangesRequest *input,
-                                              Entitle__V1__ListChangesResponse_Closure closure,
-                                              void *closure_data);
-void entitle__v1__admin_service__import_archived_response(ProtobufCService *service,
-                                                          const Entitle__V1__ImportArchivedResponseRequest *input,
-                                                          Entitle__V1__SubmitReceiptResponse_Closure closure,
-                                                          void *closure_data);
-void entitle__v1__admin_service__get_customer_history(ProtobufCService *service,
-                                                      const Entitle__V1__GetCustomerHistoryRequest *input,
-                                                      Entitle__V1__GetCustomerHistoryResponse_Closure closure,
-                                                      void *closure_data);
-void entitle__v1__admin_service__export_customer(ProtobufCService *service,
-                                                 const Entitle__V1__ExportCustomerRequest *input,
-                                                 Entitle__V1__ExportedPiece_Closure closure,
-                                                 void *closure_data);
-void entitle__v1__admin_service__delete_customer(ProtobufCService *service,
-                                                 const Entitle__V1__DeleteCustomerRequest *input,
-                                                 Entitle__V1__LinkResponse_Closure closure,
-                                                 void *closure_data);
-void entitle__v1__admin_service__list_unlinked_chains(ProtobufCService *service,
-                                                      const Entitle__V1__ListUnlinkedChainsRequest *input,
-                                                      Entitle__V1__ListUnlinkedChainsResponse_Closure closure,
-                                                      void *closure_data);
-void entitle__v1__admin_service__list_notifications(ProtobufCService *service,
-                                                    const Entitle__V1__ListNotificationsRequest *input,
-                                                    Entitle__V1__ListNotificationsResponse_Closure closure,
-                                                    void *closure_data);
-void entitle__v1__admin_service__get_statistics(ProtobufCService *service,
-                                                const Entitle__V1__GetStatisticsRequest *input,
-                                                Entitle__V1__GetStatisticsResponse_Closure closure,
-                                                void *closure_data);
-void entitle__v1__admin_service__get_server(ProtobufCService *service,
-                                            const Entitle__V1__GetServerRequest *input,
-                                            Entitle__V1__GetServerResponse_Closure closure,
-                                            void *closure_data);
 
 /* --- descriptors --- */
 
@@ -2020,7 +861,6 @@ extern const ProtobufCMessageDescriptor entitle__v1__counter__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__get_server_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__get_server_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__import_archived_response_request__descriptor;
-extern const ProtobufCServiceDescriptor entitle__v1__admin_service__descriptor;
 
 PROTOBUF_C__END_DECLS
 

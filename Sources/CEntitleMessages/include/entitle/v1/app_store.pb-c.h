@@ -45,106 +45,37 @@ typedef struct Entitle__V1__AppStoreChangeResponse Entitle__V1__AppStoreChangeRe
 
 /* --- enums --- */
 
-/*
- * Apple's status of an auto-renewable subscription, with Apple's numbers.
- */
 typedef enum _Entitle__V1__AppStoreStatus {
-  /*
-   * Not known.
-   */
   ENTITLE__V1__APP_STORE_STATUS__APP_STORE_STATUS_UNSPECIFIED = 0,
-  /*
-   * Active.
-   */
   ENTITLE__V1__APP_STORE_STATUS__APP_STORE_STATUS_ACTIVE = 1,
-  /*
-   * Expired.
-   */
   ENTITLE__V1__APP_STORE_STATUS__APP_STORE_STATUS_EXPIRED = 2,
-  /*
-   * A charge failed, and Apple tries again.
-   */
   ENTITLE__V1__APP_STORE_STATUS__APP_STORE_STATUS_BILLING_RETRY = 3,
-  /*
-   * A charge failed, and the customer keeps access for now.
-   */
   ENTITLE__V1__APP_STORE_STATUS__APP_STORE_STATUS_BILLING_GRACE_PERIOD = 4,
-  /*
-   * Refunded or revoked.
-   */
   ENTITLE__V1__APP_STORE_STATUS__APP_STORE_STATUS_REVOKED = 5
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__APP_STORE_STATUS)
 } Entitle__V1__AppStoreStatus;
-/*
- * Why Apple will refuse to extend a renewal date.
- */
 typedef enum _Entitle__V1__ExtensionObstacle {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__EXTENSION_OBSTACLE__EXTENSION_OBSTACLE_UNSPECIFIED = 0,
-  /*
-   * The customer has no auto-renewable subscription with this original transaction id.
-   */
   ENTITLE__V1__EXTENSION_OBSTACLE__EXTENSION_OBSTACLE_NOT_A_SUBSCRIPTION = 1,
-  /*
-   * The subscription has expired, also after a billing grace period.
-   */
   ENTITLE__V1__EXTENSION_OBSTACLE__EXTENSION_OBSTACLE_EXPIRED = 2,
-  /*
-   * A charge failed, and Apple tries again.
-   */
   ENTITLE__V1__EXTENSION_OBSTACLE__EXTENSION_OBSTACLE_BILLING_RETRY = 3,
-  /*
-   * The subscription was refunded or revoked.
-   */
   ENTITLE__V1__EXTENSION_OBSTACLE__EXTENSION_OBSTACLE_REVOKED = 4,
-  /*
-   * The present period is a free offer.
-   */
   ENTITLE__V1__EXTENSION_OBSTACLE__EXTENSION_OBSTACLE_FREE_OFFER = 5,
-  /*
-   * A family member shares it: the payer's subscription is to be extended.
-   */
   ENTITLE__V1__EXTENSION_OBSTACLE__EXTENSION_OBSTACLE_FAMILY_SHARED = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__EXTENSION_OBSTACLE)
 } Entitle__V1__ExtensionObstacle;
 
 /* --- messages --- */
 
-/*
- * A payload that Apple signed, after its verification.
- */
 struct  Entitle__V1__AppStorePayload
 {
   ProtobufCMessage base;
-  /*
-   * The verdict of the verification.
-   */
   Entitle__V1__Verdict verdict;
-  /*
-   * Why it was refused, in English, for logs and people; empty when it was accepted.
-   */
   char *detail;
-  /*
-   * Its kind; absent when it was refused.
-   */
   Entitle__V1__PayloadKind kind;
-  /*
-   * The JSON that Apple signed, with Apple's names; empty when it was refused or left out.
-   */
   char *payload;
-  /*
-   * The JWS in compact form; empty unless the request asks for it.
-   */
   char *signed_payload;
-  /*
-   * Whether payload and signed_payload are left out because the answer would not fit a message.
-   */
   protobuf_c_boolean omitted;
-  /*
-   * What the store did with it; absent unless the request asks for that.
-   */
   Entitle__V1__ItemResult *stored;
 };
 #define ENTITLE__V1__APP_STORE_PAYLOAD__INIT \
@@ -152,29 +83,14 @@ struct  Entitle__V1__AppStorePayload
     , ENTITLE__V1__VERDICT__VERDICT_UNSPECIFIED, (char *)protobuf_c_empty_string, ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, NULL }
 
 
-/*
- * A notification that Apple has sent or tries to send.
- */
 struct  Entitle__V1__AppStoreNotification
 {
   ProtobufCMessage base;
-  /*
-   * The notification.
-   */
   Entitle__V1__AppStorePayload *notification;
-  /*
-   * The payloads inside it; none when it was refused.
-   */
   size_t n_payloads;
   Entitle__V1__AppStorePayload **payloads;
-  /*
-   * Apple's attempts to deliver it, at most six.
-   */
   size_t n_attempts;
   Entitle__V1__AppStoreSendAttempt **attempts;
-  /*
-   * What the server did with it; absent unless the request asks for that.
-   */
   Entitle__V1__SubmitNotificationResponse *stored;
 };
 #define ENTITLE__V1__APP_STORE_NOTIFICATION__INIT \
@@ -182,19 +98,10 @@ struct  Entitle__V1__AppStoreNotification
     , NULL, 0,NULL, 0,NULL, NULL }
 
 
-/*
- * An attempt of Apple to deliver a notification.
- */
 struct  Entitle__V1__AppStoreSendAttempt
 {
   ProtobufCMessage base;
-  /*
-   * When, in milliseconds since the epoch.
-   */
   int64_t attempted_at_ms;
-  /*
-   * Apple's name of the result, such as SUCCESS or TIMED_OUT.
-   */
   char *result;
 };
 #define ENTITLE__V1__APP_STORE_SEND_ATTEMPT__INIT \
@@ -202,31 +109,13 @@ struct  Entitle__V1__AppStoreSendAttempt
     , 0, (char *)protobuf_c_empty_string }
 
 
-/*
- * A subscription of a customer, as Apple sees it.
- */
 struct  Entitle__V1__AppStoreSubscription
 {
   ProtobufCMessage base;
-  /*
-   * The subscription group; empty if Apple names none.
-   */
   char *subscription_group_id;
-  /*
-   * The chain.
-   */
   char *original_transaction_id;
-  /*
-   * The status; absent for one that the server does not know.
-   */
   Entitle__V1__AppStoreStatus status;
-  /*
-   * The latest transaction.
-   */
   Entitle__V1__AppStorePayload *transaction;
-  /*
-   * The renewal info; absent for a member of a family.
-   */
   Entitle__V1__AppStorePayload *renewal_info;
 };
 #define ENTITLE__V1__APP_STORE_SUBSCRIPTION__INIT \
@@ -237,32 +126,11 @@ struct  Entitle__V1__AppStoreSubscription
 struct  Entitle__V1__GetTransactionRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Whether Sandbox is asked if Production does not know the id, or refuses an app that has no release yet.
-   * Apple recommends it for ids of unknown origin. Without effect for another environment, and if the
-   * server does not serve the app in both, or the caller may not use both.
-   */
   protobuf_c_boolean or_sandbox;
-  /*
-   * The transaction.
-   */
   char *transaction_id;
-  /*
-   * Whether the answer has the JWS too.
-   */
   protobuf_c_boolean include_signed;
-  /*
-   * Whether what is verified is also stored, as if it were submitted. No account is named. The caller needs the
-   * permission SUBMIT too.
-   */
   protobuf_c_boolean store;
 };
 #define ENTITLE__V1__GET_TRANSACTION_REQUEST__INIT \
@@ -291,83 +159,32 @@ typedef enum {
 struct  Entitle__V1__ListTransactionsRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Whether Sandbox is asked if Production does not know the id: see GetTransactionRequest.
-   */
   protobuf_c_boolean or_sandbox;
-  /*
-   * A transaction id, an original transaction id or an app transaction id of the customer.
-   */
   char *id;
-  /*
-   * Only these products; empty: all.
-   */
   size_t n_product_ids;
   char **product_ids;
-  /*
-   * Only these types: AUTO_RENEWABLE, NON_RENEWABLE, CONSUMABLE, NON_CONSUMABLE; empty: all.
-   */
   size_t n_product_types;
   char **product_types;
-  /*
-   * Only these subscription groups; empty: all.
-   */
   size_t n_subscription_group_ids;
   char **subscription_group_ids;
-  /*
-   * Only this ownership: PURCHASED or FAMILY_SHARED; empty: all.
-   */
   char *ownership_type;
-  /*
-   * The latest change first.
-   */
   protobuf_c_boolean descending;
-  /*
-   * The revision of an earlier answer to the same question: what comes after it. Empty: from the
-   * beginning.
-   */
   char *revision;
-  /*
-   * How many transactions are enough. Apple sends them by 20, so there may be up to 19 more. The answer may
-   * also end earlier, as long as has_more says so.
-   */
   int32_t page_size;
-  /*
-   * Whether the answer has the JWS too.
-   */
   protobuf_c_boolean include_signed;
-  /*
-   * Whether what is verified is also stored, as if it were submitted. No account is named. The caller needs the
-   * permission SUBMIT too.
-   */
   protobuf_c_boolean store;
   Entitle__V1__ListTransactionsRequest__HasStartMsCase has_start_ms_case;
   union {
-    /*
-     * Only purchases from this moment on, in milliseconds since the epoch.
-     */
     int64_t start_ms;
   };
   Entitle__V1__ListTransactionsRequest__HasEndMsCase has_end_ms_case;
   union {
-    /*
-     * Only purchases before this moment, in milliseconds since the epoch.
-     */
     int64_t end_ms;
   };
   Entitle__V1__ListTransactionsRequest__HasRevokedCase has_revoked_case;
   union {
-    /*
-     * True: only revoked ones; false: no revoked ones; absent: all.
-     */
     protobuf_c_boolean revoked;
   };
 };
@@ -379,35 +196,13 @@ struct  Entitle__V1__ListTransactionsRequest
 struct  Entitle__V1__GetSubscriptionStatusesRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Whether Sandbox is asked if Production does not know the id: see GetTransactionRequest.
-   */
   protobuf_c_boolean or_sandbox;
-  /*
-   * A transaction id, an original transaction id or an app transaction id of the customer.
-   */
   char *id;
-  /*
-   * Only these statuses; empty: all.
-   */
   size_t n_statuses;
   Entitle__V1__AppStoreStatus *statuses;
-  /*
-   * Whether the answer has the JWS too.
-   */
   protobuf_c_boolean include_signed;
-  /*
-   * Whether what is verified is also stored, as if it were submitted. No account is named. The caller needs the
-   * permission SUBMIT too.
-   */
   protobuf_c_boolean store;
 };
 #define ENTITLE__V1__GET_SUBSCRIPTION_STATUSES_REQUEST__INIT \
@@ -418,38 +213,13 @@ struct  Entitle__V1__GetSubscriptionStatusesRequest
 struct  Entitle__V1__ListRefundsRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Whether Sandbox is asked if Production does not know the id: see GetTransactionRequest.
-   */
   protobuf_c_boolean or_sandbox;
-  /*
-   * A transaction id, an original transaction id or an app transaction id of the customer.
-   */
   char *id;
-  /*
-   * The revision of an earlier answer: what comes after it. Empty: from the beginning.
-   */
   char *revision;
-  /*
-   * How many refunds are enough: see ListTransactionsRequest.
-   */
   int32_t page_size;
-  /*
-   * Whether the answer has the JWS too.
-   */
   protobuf_c_boolean include_signed;
-  /*
-   * Whether what is verified is also stored, as if it were submitted. No account is named. The caller needs the
-   * permission SUBMIT too.
-   */
   protobuf_c_boolean store;
 };
 #define ENTITLE__V1__LIST_REFUNDS_REQUEST__INIT \
@@ -460,26 +230,10 @@ struct  Entitle__V1__ListRefundsRequest
 struct  Entitle__V1__LookUpOrderRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified. Apple looks up no other order.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The order id.
-   */
   char *order_id;
-  /*
-   * Whether the answer has the JWS too.
-   */
   protobuf_c_boolean include_signed;
-  /*
-   * Whether what is verified is also stored, as if it were submitted. No account is named. The caller needs the
-   * permission SUBMIT too.
-   */
   protobuf_c_boolean store;
 };
 #define ENTITLE__V1__LOOK_UP_ORDER_REQUEST__INIT \
@@ -490,30 +244,11 @@ struct  Entitle__V1__LookUpOrderRequest
 struct  Entitle__V1__GetAppTransactionRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Whether Sandbox is asked if Production does not know the id: see GetTransactionRequest.
-   */
   protobuf_c_boolean or_sandbox;
-  /*
-   * A transaction id, an original transaction id or an app transaction id of the customer.
-   */
   char *id;
-  /*
-   * Whether the answer has the JWS too.
-   */
   protobuf_c_boolean include_signed;
-  /*
-   * Whether what is verified is also stored, as if it were submitted. No account is named. The caller needs the
-   * permission SUBMIT too.
-   */
   protobuf_c_boolean store;
 };
 #define ENTITLE__V1__GET_APP_TRANSACTION_REQUEST__INIT \
@@ -527,39 +262,17 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__APP_STORE_PAYLOADS_RESPONSE__HAS_ORDER_STATUS__CASE)
 } Entitle__V1__AppStorePayloadsResponse__HasOrderStatusCase;
 
-/*
- * Response of `GetTransaction`, `ListTransactions`, `ListRefunds`, `LookUpOrder` and `GetAppTransaction`.
- */
 struct  Entitle__V1__AppStorePayloadsResponse
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment that answered.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The payloads, in Apple's order.
-   */
   size_t n_payloads;
   Entitle__V1__AppStorePayload **payloads;
-  /*
-   * Where the next page begins, also after the last one: later it leads to what is new. Empty for a method
-   * without pages.
-   */
   char *revision;
-  /*
-   * Whether there is more after the revision now.
-   */
   protobuf_c_boolean has_more;
   Entitle__V1__AppStorePayloadsResponse__HasOrderStatusCase has_order_status_case;
   union {
-    /*
-     * Of LookUpOrder: Apple's number, 0 for a valid order and 1 for one that is not. Absent otherwise.
-     */
     int64_t order_status;
   };
 };
@@ -571,17 +284,8 @@ struct  Entitle__V1__AppStorePayloadsResponse
 struct  Entitle__V1__GetSubscriptionStatusesResponse
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment that answered.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The subscriptions.
-   */
   size_t n_subscriptions;
   Entitle__V1__AppStoreSubscription **subscriptions;
 };
@@ -599,57 +303,19 @@ typedef enum {
 struct  Entitle__V1__ListSentNotificationsRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * From this moment on, in milliseconds since the epoch. Apple keeps notifications for 180 days, in Sandbox
-   * for 30.
-   */
   int64_t start_ms;
-  /*
-   * Only those about the customer of this transaction. Not with a notification type.
-   */
   char *transaction_id;
-  /*
-   * Only this type; empty: all.
-   */
   char *notification_type;
-  /*
-   * Only this subtype of the notification type; empty: all.
-   */
   char *notification_subtype;
-  /*
-   * Only notifications that Apple has not delivered. Apple may still be retrying some of them.
-   */
   protobuf_c_boolean only_failures;
-  /*
-   * The pagination token of the previous page; empty for the first page. All else must be the same.
-   */
   char *pagination_token;
-  /*
-   * How many notifications are enough: see ListTransactionsRequest.
-   */
   int32_t page_size;
-  /*
-   * Whether the answer has the JWS too.
-   */
   protobuf_c_boolean include_signed;
-  /*
-   * Whether what is verified is also stored, as if it had arrived. The caller needs the
-   * permission SUBMIT too.
-   */
   protobuf_c_boolean store;
   Entitle__V1__ListSentNotificationsRequest__HasEndMsCase has_end_ms_case;
   union {
-    /*
-     * Until this moment, in milliseconds since the epoch; absent: now.
-     */
     int64_t end_ms;
   };
 };
@@ -658,28 +324,13 @@ struct  Entitle__V1__ListSentNotificationsRequest
     , (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0, 0, 0, ENTITLE__V1__LIST_SENT_NOTIFICATIONS_REQUEST__HAS_END_MS__NOT_SET, {0} }
 
 
-/*
- * Response of `ListSentNotifications` and `GetTestNotification`.
- */
 struct  Entitle__V1__SentNotificationsResponse
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The notifications, in Apple's order.
-   */
   size_t n_notifications;
   Entitle__V1__AppStoreNotification **notifications;
-  /*
-   * The pagination token of the next page; empty on the last page.
-   */
   char *pagination_token;
 };
 #define ENTITLE__V1__SENT_NOTIFICATIONS_RESPONSE__INIT \
@@ -690,26 +341,10 @@ struct  Entitle__V1__SentNotificationsResponse
 struct  Entitle__V1__RequestTestNotificationRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Whether only the arguments, the key and the catalog are checked.
-   */
   protobuf_c_boolean dry_run;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
 };
 #define ENTITLE__V1__REQUEST_TEST_NOTIFICATION_REQUEST__INIT \
@@ -720,21 +355,9 @@ struct  Entitle__V1__RequestTestNotificationRequest
 struct  Entitle__V1__GetTestNotificationRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The token that RequestTestNotification answered.
-   */
   char *test_notification_token;
-  /*
-   * Whether the answer has the JWS too.
-   */
   protobuf_c_boolean include_signed;
 };
 #define ENTITLE__V1__GET_TEST_NOTIFICATION_REQUEST__INIT \
@@ -745,43 +368,14 @@ struct  Entitle__V1__GetTestNotificationRequest
 struct  Entitle__V1__ExtendRenewalRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The chain of the subscription.
-   */
   char *original_transaction_id;
-  /*
-   * By how many days, 1 to 90.
-   */
   int32_t extend_by_days;
-  /*
-   * Apple's number: 0 undeclared, 1 customer satisfaction, 2 other, 3 a service issue.
-   */
   int32_t extend_reason_code;
-  /*
-   * Names the request in notifications, 1 to 128 bytes. It must be new. It is in the audit trail.
-   */
   char *request_identifier;
-  /*
-   * Whether nothing is extended: the answer has the status of the subscription, its renewal date, and why
-   * Apple would refuse.
-   */
   protobuf_c_boolean dry_run;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
 };
 #define ENTITLE__V1__EXTEND_RENEWAL_REQUEST__INIT \
@@ -792,47 +386,16 @@ struct  Entitle__V1__ExtendRenewalRequest
 struct  Entitle__V1__ExtendAllRenewalsRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The product whose active subscribers are extended.
-   */
   char *product_id;
-  /*
-   * By how many days, 1 to 90.
-   */
   int32_t extend_by_days;
-  /*
-   * Apple's number: 0 undeclared, 1 customer satisfaction, 2 other, 3 a service issue.
-   */
   int32_t extend_reason_code;
-  /*
-   * Names the request, 1 to 128 bytes; GetRenewalExtension finds it by this. It is in the audit trail.
-   */
   char *request_identifier;
-  /*
-   * Only these storefronts, as ISO 3166-1 alpha-3 codes such as USA; empty: all.
-   */
   size_t n_storefront_country_codes;
   char **storefront_country_codes;
-  /*
-   * Whether only the arguments, the key and the catalog are checked.
-   */
   protobuf_c_boolean dry_run;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
 };
 #define ENTITLE__V1__EXTEND_ALL_RENEWALS_REQUEST__INIT \
@@ -843,21 +406,9 @@ struct  Entitle__V1__ExtendAllRenewalsRequest
 struct  Entitle__V1__GetRenewalExtensionRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The product of the request.
-   */
   char *product_id;
-  /*
-   * The identifier of the request.
-   */
   char *request_identifier;
 };
 #define ENTITLE__V1__GET_RENEWAL_EXTENSION_REQUEST__INIT \
@@ -886,45 +437,21 @@ typedef enum {
 struct  Entitle__V1__GetRenewalExtensionResponse
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The product.
-   */
   char *product_id;
-  /*
-   * The identifier of the request.
-   */
   char *request_identifier;
-  /*
-   * Whether Apple has finished.
-   */
   protobuf_c_boolean complete;
   Entitle__V1__GetRenewalExtensionResponse__HasCompletedAtMsCase has_completed_at_ms_case;
   union {
-    /*
-     * When Apple finished, in milliseconds since the epoch; absent before.
-     */
     int64_t completed_at_ms;
   };
   Entitle__V1__GetRenewalExtensionResponse__HasSucceededCase has_succeeded_case;
   union {
-    /*
-     * Number of subscriptions that were extended; absent as long as Apple does not tell it.
-     */
     int64_t succeeded;
   };
   Entitle__V1__GetRenewalExtensionResponse__HasFailedCase has_failed_case;
   union {
-    /*
-     * Number of subscriptions that could not be extended; absent as long as Apple does not tell it.
-     */
     int64_t failed;
   };
 };
@@ -936,35 +463,12 @@ struct  Entitle__V1__GetRenewalExtensionResponse
 struct  Entitle__V1__SetAppAccountTokenRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The chain of the purchase.
-   */
   char *original_transaction_id;
-  /*
-   * The UUID. Bind it to an account first: purchases whose token is bound are linked to that account when
-   * they are submitted.
-   */
   char *app_account_token;
-  /*
-   * Whether only the arguments, the key and the catalog are checked.
-   */
   protobuf_c_boolean dry_run;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
 };
 #define ENTITLE__V1__SET_APP_ACCOUNT_TOKEN_REQUEST__INIT \
@@ -975,30 +479,11 @@ struct  Entitle__V1__SetAppAccountTokenRequest
 struct  Entitle__V1__FinishTransactionRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The transaction.
-   */
   char *transaction_id;
-  /*
-   * Whether only the arguments, the key and the catalog are checked.
-   */
   protobuf_c_boolean dry_run;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
 };
 #define ENTITLE__V1__FINISH_TRANSACTION_REQUEST__INIT \
@@ -1012,48 +497,19 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__APP_STORE_CHANGE_RESPONSE__HAS_RENEWAL_DATE_MS__CASE)
 } Entitle__V1__AppStoreChangeResponse__HasRenewalDateMsCase;
 
-/*
- * Response of the methods that change something. Apple has accepted the change, unless it was a dry run.
- */
 struct  Entitle__V1__AppStoreChangeResponse
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Whether nothing was asked for.
-   */
   protobuf_c_boolean dry_run;
-  /*
-   * Of RequestTestNotification: the token for GetTestNotification, valid for six months.
-   */
   char *test_notification_token;
-  /*
-   * Of ExtendRenewal and ExtendAllRenewals: the identifier of the request.
-   */
   char *request_identifier;
-  /*
-   * Of a dry run of ExtendRenewal: the status; absent without a subscription.
-   */
   Entitle__V1__AppStoreStatus subscription_status;
-  /*
-   * Of a dry run of ExtendRenewal: why Apple would refuse, as far as the status shows it. That a
-   * subscription was extended twice in 365 days is not seen.
-   */
   size_t n_obstacles;
   Entitle__V1__ExtensionObstacle *obstacles;
   Entitle__V1__AppStoreChangeResponse__HasRenewalDateMsCase has_renewal_date_ms_case;
   union {
-    /*
-     * Of ExtendRenewal: the renewal date, in milliseconds since the epoch. Of a dry run the present one, else
-     * the new one. Absent when Apple does not tell it.
-     */
     int64_t renewal_date_ms;
   };
 };
@@ -1065,440 +521,72 @@ struct  Entitle__V1__AppStoreChangeResponse
 /* Entitle__V1__AppStorePayload methods */
 void   entitle__v1__app_store_payload__init
                      (Entitle__V1__AppStorePayload         *message);
-size_t entitle__v1__app_store_payload__get_packed_size
-                     (const Entitle__V1__AppStorePayload   *message);
-size_t entitle__v1__app_store_payload__pack
-                     (const Entitle__V1__AppStorePayload   *message,
-                      uint8_t             *out);
-size_t entitle__v1__app_store_payload__pack_to_buffer
-                     (const Entitle__V1__AppStorePayload   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__AppStorePayload *
-       entitle__v1__app_store_payload__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__app_store_payload__free_unpacked
-                     (Entitle__V1__AppStorePayload *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__AppStoreNotification methods */
 void   entitle__v1__app_store_notification__init
                      (Entitle__V1__AppStoreNotification         *message);
-size_t entitle__v1__app_store_notification__get_packed_size
-                     (const Entitle__V1__AppStoreNotification   *message);
-size_t entitle__v1__app_store_notification__pack
-                     (const Entitle__V1__AppStoreNotification   *message,
-                      uint8_t             *out);
-size_t entitle__v1__app_store_notification__pack_to_buffer
-                     (const Entitle__V1__AppStoreNotification   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__AppStoreNotification *
-       entitle__v1__app_store_notification__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__app_store_notification__free_unpacked
-                     (Entitle__V1__AppStoreNotification *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__AppStoreSendAttempt methods */
 void   entitle__v1__app_store_send_attempt__init
                      (Entitle__V1__AppStoreSendAttempt         *message);
-size_t entitle__v1__app_store_send_attempt__get_packed_size
-                     (const Entitle__V1__AppStoreSendAttempt   *message);
-size_t entitle__v1__app_store_send_attempt__pack
-                     (const Entitle__V1__AppStoreSendAttempt   *message,
-                      uint8_t             *out);
-size_t entitle__v1__app_store_send_attempt__pack_to_buffer
-                     (const Entitle__V1__AppStoreSendAttempt   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__AppStoreSendAttempt *
-       entitle__v1__app_store_send_attempt__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__app_store_send_attempt__free_unpacked
-                     (Entitle__V1__AppStoreSendAttempt *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__AppStoreSubscription methods */
 void   entitle__v1__app_store_subscription__init
                      (Entitle__V1__AppStoreSubscription         *message);
-size_t entitle__v1__app_store_subscription__get_packed_size
-                     (const Entitle__V1__AppStoreSubscription   *message);
-size_t entitle__v1__app_store_subscription__pack
-                     (const Entitle__V1__AppStoreSubscription   *message,
-                      uint8_t             *out);
-size_t entitle__v1__app_store_subscription__pack_to_buffer
-                     (const Entitle__V1__AppStoreSubscription   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__AppStoreSubscription *
-       entitle__v1__app_store_subscription__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__app_store_subscription__free_unpacked
-                     (Entitle__V1__AppStoreSubscription *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetTransactionRequest methods */
 void   entitle__v1__get_transaction_request__init
                      (Entitle__V1__GetTransactionRequest         *message);
-size_t entitle__v1__get_transaction_request__get_packed_size
-                     (const Entitle__V1__GetTransactionRequest   *message);
-size_t entitle__v1__get_transaction_request__pack
-                     (const Entitle__V1__GetTransactionRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_transaction_request__pack_to_buffer
-                     (const Entitle__V1__GetTransactionRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetTransactionRequest *
-       entitle__v1__get_transaction_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_transaction_request__free_unpacked
-                     (Entitle__V1__GetTransactionRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListTransactionsRequest methods */
 void   entitle__v1__list_transactions_request__init
                      (Entitle__V1__ListTransactionsRequest         *message);
-size_t entitle__v1__list_transactions_request__get_packed_size
-                     (const Entitle__V1__ListTransactionsRequest   *message);
-size_t entitle__v1__list_transactions_request__pack
-                     (const Entitle__V1__ListTransactionsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_transactions_request__pack_to_buffer
-                     (const Entitle__V1__ListTransactionsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListTransactionsRequest *
-       entitle__v1__list_transactions_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_transactions_request__free_unpacked
-                     (Entitle__V1__ListTransactionsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetSubscriptionStatusesRequest methods */
 void   entitle__v1__get_subscription_statuses_request__init
                      (Entitle__V1__GetSubscriptionStatusesRequest         *message);
-size_t entitle__v1__get_subscription_statuses_request__get_packed_size
-                     (const Entitle__V1__GetSubscriptionStatusesRequest   *message);
-size_t entitle__v1__get_subscription_statuses_request__pack
-                     (const Entitle__V1__GetSubscriptionStatusesRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_subscription_statuses_request__pack_to_buffer
-                     (const Entitle__V1__GetSubscriptionStatusesRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetSubscriptionStatusesRequest *
-       entitle__v1__get_subscription_statuses_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_subscription_statuses_request__free_unpacked
-                     (Entitle__V1__GetSubscriptionStatusesRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListRefundsRequest methods */
 void   entitle__v1__list_refunds_request__init
                      (Entitle__V1__ListRefundsRequest         *message);
-size_t entitle__v1__list_refunds_request__get_packed_size
-                     (const Entitle__V1__ListRefundsRequest   *message);
-size_t entitle__v1__list_refunds_request__pack
-                     (const Entitle__V1__ListRefundsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_refunds_request__pack_to_buffer
-                     (const Entitle__V1__ListRefundsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListRefundsRequest *
-       entitle__v1__list_refunds_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_refunds_request__free_unpacked
-                     (Entitle__V1__ListRefundsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__LookUpOrderRequest methods */
 void   entitle__v1__look_up_order_request__init
                      (Entitle__V1__LookUpOrderRequest         *message);
-size_t entitle__v1__look_up_order_request__get_packed_size
-                     (const Entitle__V1__LookUpOrderRequest   *message);
-size_t entitle__v1__look_up_order_request__pack
-                     (const Entitle__V1__LookUpOrderRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__look_up_order_request__pack_to_buffer
-                     (const Entitle__V1__LookUpOrderRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__LookUpOrderRequest *
-       entitle__v1__look_up_order_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__look_up_order_request__free_unpacked
-                     (Entitle__V1__LookUpOrderRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetAppTransactionRequest methods */
 void   entitle__v1__get_app_transaction_request__init
                      (Entitle__V1__GetAppTransactionRequest         *message);
-size_t entitle__v1__get_app_transaction_request__get_packed_size
-                     (const Entitle__V1__GetAppTransactionRequest   *message);
-size_t entitle__v1__get_app_transaction_request__pack
-                     (const Entitle__V1__GetAppTransactionRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_app_transaction_request__pack_to_buffer
-                     (const Entitle__V1__GetAppTransactionRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetAppTransactionRequest *
-       entitle__v1__get_app_transaction_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_app_transaction_request__free_unpacked
-                     (Entitle__V1__GetAppTransactionRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__AppStorePayloadsResponse methods */
 void   entitle__v1__app_store_payloads_response__init
                      (Entitle__V1__AppStorePayloadsResponse         *message);
-size_t entitle__v1__app_store_payloads_response__get_packed_size
-                     (const Entitle__V1__AppStorePayloadsResponse   *message);
-size_t entitle__v1__app_store_payloads_response__pack
-                     (const Entitle__V1__AppStorePayloadsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__app_store_payloads_response__pack_to_buffer
-                     (const Entitle__V1__AppStorePayloadsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__AppStorePayloadsResponse *
-       entitle__v1__app_store_payloads_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__app_store_payloads_response__free_unpacked
-                     (Entitle__V1__AppStorePayloadsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetSubscriptionStatusesResponse methods */
 void   entitle__v1__get_subscription_statuses_response__init
                      (Entitle__V1__GetSubscriptionStatusesResponse         *message);
-size_t entitle__v1__get_subscription_statuses_response__get_packed_size
-                     (const Entitle__V1__GetSubscriptionStatusesResponse   *message);
-size_t entitle__v1__get_subscription_statuses_response__pack
-                     (const Entitle__V1__GetSubscriptionStatusesResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_subscription_statuses_response__pack_to_buffer
-                     (const Entitle__V1__GetSubscriptionStatusesResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetSubscriptionStatusesResponse *
-       entitle__v1__get_subscription_statuses_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_subscription_statuses_response__free_unpacked
-                     (Entitle__V1__GetSubscriptionStatusesResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListSentNotificationsRequest methods */
 void   entitle__v1__list_sent_notifications_request__init
                      (Entitle__V1__ListSentNotificationsRequest         *message);
-size_t entitle__v1__list_sent_notifications_request__get_packed_size
-                     (const Entitle__V1__ListSentNotificationsRequest   *message);
-size_t entitle__v1__list_sent_notifications_request__pack
-                     (const Entitle__V1__ListSentNotificationsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_sent_notifications_request__pack_to_buffer
-                     (const Entitle__V1__ListSentNotificationsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListSentNotificationsRequest *
-       entitle__v1__list_sent_notifications_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_sent_notifications_request__free_unpacked
-                     (Entitle__V1__ListSentNotificationsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SentNotificationsResponse methods */
 void   entitle__v1__sent_notifications_response__init
                      (Entitle__V1__SentNotificationsResponse         *message);
-size_t entitle__v1__sent_notifications_response__get_packed_size
-                     (const Entitle__V1__SentNotificationsResponse   *message);
-size_t entitle__v1__sent_notifications_response__pack
-                     (const Entitle__V1__SentNotificationsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__sent_notifications_response__pack_to_buffer
-                     (const Entitle__V1__SentNotificationsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SentNotificationsResponse *
-       entitle__v1__sent_notifications_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__sent_notifications_response__free_unpacked
-                     (Entitle__V1__SentNotificationsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__RequestTestNotificationRequest methods */
 void   entitle__v1__request_test_notification_request__init
                      (Entitle__V1__RequestTestNotificationRequest         *message);
-size_t entitle__v1__request_test_notification_request__get_packed_size
-                     (const Entitle__V1__RequestTestNotificationRequest   *message);
-size_t entitle__v1__request_test_notification_request__pack
-                     (const Entitle__V1__RequestTestNotificationRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__request_test_notification_request__pack_to_buffer
-                     (const Entitle__V1__RequestTestNotificationRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__RequestTestNotificationRequest *
-       entitle__v1__request_test_notification_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__request_test_notification_request__free_unpacked
-                     (Entitle__V1__RequestTestNotificationRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetTestNotificationRequest methods */
 void   entitle__v1__get_test_notification_request__init
                      (Entitle__V1__GetTestNotificationRequest         *message);
-size_t entitle__v1__get_test_notification_request__get_packed_size
-                     (const Entitle__V1__GetTestNotificationRequest   *message);
-size_t entitle__v1__get_test_notification_request__pack
-                     (const Entitle__V1__GetTestNotificationRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_test_notification_request__pack_to_buffer
-                     (const Entitle__V1__GetTestNotificationRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetTestNotificationRequest *
-       entitle__v1__get_test_notification_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_test_notification_request__free_unpacked
-                     (Entitle__V1__GetTestNotificationRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ExtendRenewalRequest methods */
 void   entitle__v1__extend_renewal_request__init
                      (Entitle__V1__ExtendRenewalRequest         *message);
-size_t entitle__v1__extend_renewal_request__get_packed_size
-                     (const Entitle__V1__ExtendRenewalRequest   *message);
-size_t entitle__v1__extend_renewal_request__pack
-                     (const Entitle__V1__ExtendRenewalRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__extend_renewal_request__pack_to_buffer
-                     (const Entitle__V1__ExtendRenewalRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ExtendRenewalRequest *
-       entitle__v1__extend_renewal_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__extend_renewal_request__free_unpacked
-                     (Entitle__V1__ExtendRenewalRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ExtendAllRenewalsRequest methods */
 void   entitle__v1__extend_all_renewals_request__init
                      (Entitle__V1__ExtendAllRenewalsRequest         *message);
-size_t entitle__v1__extend_all_renewals_request__get_packed_size
-                     (const Entitle__V1__ExtendAllRenewalsRequest   *message);
-size_t entitle__v1__extend_all_renewals_request__pack
-                     (const Entitle__V1__ExtendAllRenewalsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__extend_all_renewals_request__pack_to_buffer
-                     (const Entitle__V1__ExtendAllRenewalsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ExtendAllRenewalsRequest *
-       entitle__v1__extend_all_renewals_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__extend_all_renewals_request__free_unpacked
-                     (Entitle__V1__ExtendAllRenewalsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetRenewalExtensionRequest methods */
 void   entitle__v1__get_renewal_extension_request__init
                      (Entitle__V1__GetRenewalExtensionRequest         *message);
-size_t entitle__v1__get_renewal_extension_request__get_packed_size
-                     (const Entitle__V1__GetRenewalExtensionRequest   *message);
-size_t entitle__v1__get_renewal_extension_request__pack
-                     (const Entitle__V1__GetRenewalExtensionRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_renewal_extension_request__pack_to_buffer
-                     (const Entitle__V1__GetRenewalExtensionRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetRenewalExtensionRequest *
-       entitle__v1__get_renewal_extension_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_renewal_extension_request__free_unpacked
-                     (Entitle__V1__GetRenewalExtensionRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetRenewalExtensionResponse methods */
 void   entitle__v1__get_renewal_extension_response__init
                      (Entitle__V1__GetRenewalExtensionResponse         *message);
-size_t entitle__v1__get_renewal_extension_response__get_packed_size
-                     (const Entitle__V1__GetRenewalExtensionResponse   *message);
-size_t entitle__v1__get_renewal_extension_response__pack
-                     (const Entitle__V1__GetRenewalExtensionResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_renewal_extension_response__pack_to_buffer
-                     (const Entitle__V1__GetRenewalExtensionResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetRenewalExtensionResponse *
-       entitle__v1__get_renewal_extension_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_renewal_extension_response__free_unpacked
-                     (Entitle__V1__GetRenewalExtensionResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SetAppAccountTokenRequest methods */
 void   entitle__v1__set_app_account_token_request__init
                      (Entitle__V1__SetAppAccountTokenRequest         *message);
-size_t entitle__v1__set_app_account_token_request__get_packed_size
-                     (const Entitle__V1__SetAppAccountTokenRequest   *message);
-size_t entitle__v1__set_app_account_token_request__pack
-                     (const Entitle__V1__SetAppAccountTokenRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__set_app_account_token_request__pack_to_buffer
-                     (const Entitle__V1__SetAppAccountTokenRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SetAppAccountTokenRequest *
-       entitle__v1__set_app_account_token_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__set_app_account_token_request__free_unpacked
-                     (Entitle__V1__SetAppAccountTokenRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__FinishTransactionRequest methods */
 void   entitle__v1__finish_transaction_request__init
                      (Entitle__V1__FinishTransactionRequest         *message);
-size_t entitle__v1__finish_transaction_request__get_packed_size
-                     (const Entitle__V1__FinishTransactionRequest   *message);
-size_t entitle__v1__finish_transaction_request__pack
-                     (const Entitle__V1__FinishTransactionRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__finish_transaction_request__pack_to_buffer
-                     (const Entitle__V1__FinishTransactionRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__FinishTransactionRequest *
-       entitle__v1__finish_transaction_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__finish_transaction_request__free_unpacked
-                     (Entitle__V1__FinishTransactionRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__AppStoreChangeResponse methods */
 void   entitle__v1__app_store_change_response__init
                      (Entitle__V1__AppStoreChangeResponse         *message);
-size_t entitle__v1__app_store_change_response__get_packed_size
-                     (const Entitle__V1__AppStoreChangeResponse   *message);
-size_t entitle__v1__app_store_change_response__pack
-                     (const Entitle__V1__AppStoreChangeResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__app_store_change_response__pack_to_buffer
-                     (const Entitle__V1__AppStoreChangeResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__AppStoreChangeResponse *
-       entitle__v1__app_store_change_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__app_store_change_response__free_unpacked
-                     (Entitle__V1__AppStoreChangeResponse *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__AppStorePayload_Closure)
@@ -1573,144 +661,6 @@ typedef void (*Entitle__V1__AppStoreChangeResponse_Closure)
 
 /* --- services --- */
 
-typedef struct Entitle__V1__AppStoreService_Service Entitle__V1__AppStoreService_Service;
-struct Entitle__V1__AppStoreService_Service
-{
-  ProtobufCService base;
-  void (*get_transaction)(Entitle__V1__AppStoreService_Service *service,
-                          const Entitle__V1__GetTransactionRequest *input,
-                          Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                          void *closure_data);
-  void (*list_transactions)(Entitle__V1__AppStoreService_Service *service,
-                            const Entitle__V1__ListTransactionsRequest *input,
-                            Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                            void *closure_data);
-  void (*get_subscription_statuses)(Entitle__V1__AppStoreService_Service *service,
-                                    const Entitle__V1__GetSubscriptionStatusesRequest *input,
-                                    Entitle__V1__GetSubscriptionStatusesResponse_Closure closure,
-                                    void *closure_data);
-  void (*list_refunds)(Entitle__V1__AppStoreService_Service *service,
-                       const Entitle__V1__ListRefundsRequest *input,
-                       Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                       void *closure_data);
-  void (*look_up_order)(Entitle__V1__AppStoreService_Service *service,
-                        const Entitle__V1__LookUpOrderRequest *input,
-                        Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                        void *closure_data);
-  void (*get_app_transaction)(Entitle__V1__AppStoreService_Service *service,
-                              const Entitle__V1__GetAppTransactionRequest *input,
-                              Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                              void *closure_data);
-  void (*list_sent_notifications)(Entitle__V1__AppStoreService_Service *service,
-                                  const Entitle__V1__ListSentNotificationsRequest *input,
-                                  Entitle__V1__SentNotificationsResponse_Closure closure,
-                                  void *closure_data);
-  void (*request_test_notification)(Entitle__V1__AppStoreService_Service *service,
-                                    const Entitle__V1__RequestTestNotificationRequest *input,
-                                    Entitle__V1__AppStoreChangeResponse_Closure closure,
-                                    void *closure_data);
-  void (*get_test_notification)(Entitle__V1__AppStoreService_Service *service,
-                                const Entitle__V1__GetTestNotificationRequest *input,
-                                Entitle__V1__SentNotificationsResponse_Closure closure,
-                                void *closure_data);
-  void (*extend_renewal)(Entitle__V1__AppStoreService_Service *service,
-                         const Entitle__V1__ExtendRenewalRequest *input,
-                         Entitle__V1__AppStoreChangeResponse_Closure closure,
-                         void *closure_data);
-  void (*extend_all_renewals)(Entitle__V1__AppStoreService_Service *service,
-                              const Entitle__V1__ExtendAllRenewalsRequest *input,
-                              Entitle__V1__AppStoreChangeResponse_Closure closure,
-                              void *closure_data);
-  void (*get_renewal_extension)(Entitle__V1__AppStoreService_Service *service,
-                                const Entitle__V1__GetRenewalExtensionRequest *input,
-                                Entitle__V1__GetRenewalExtensionResponse_Closure closure,
-                                void *closure_data);
-  void (*set_app_account_token)(Entitle__V1__AppStoreService_Service *service,
-                                const Entitle__V1__SetAppAccountTokenRequest *input,
-                                Entitle__V1__AppStoreChangeResponse_Closure closure,
-                                void *closure_data);
-  void (*finish_transaction)(Entitle__V1__AppStoreService_Service *service,
-                             const Entitle__V1__FinishTransactionRequest *input,
-                             Entitle__V1__AppStoreChangeResponse_Closure closure,
-                             void *closure_data);
-};
-typedef void (*Entitle__V1__AppStoreService_ServiceDestroy)(Entitle__V1__AppStoreService_Service *);
-void entitle__v1__app_store_service__init (Entitle__V1__AppStoreService_Service *service,
-                                           Entitle__V1__AppStoreService_ServiceDestroy destroy);
-#define ENTITLE__V1__APP_STORE_SERVICE__BASE_INIT \
-    { &entitle__v1__app_store_service__descriptor, protobuf_c_service_invoke_internal, NULL }
-#define ENTITLE__V1__APP_STORE_SERVICE__INIT(function_prefix__) \
-    { ENTITLE__V1__APP_STORE_SERVICE__BASE_INIT,\
-      function_prefix__ ## get_transaction,\
-      function_prefix__ ## list_transactions,\
-      function_prefix__ ## get_subscription_statuses,\
-      function_prefix__ ## list_refunds,\
-      function_prefix__ ## look_up_order,\
-      function_prefix__ ## get_app_transaction,\
-      function_prefix__ ## list_sent_notifications,\
-      function_prefix__ ## request_test_notification,\
-      function_prefix__ ## get_test_notification,\
-      function_prefix__ ## extend_renewal,\
-      function_prefix__ ## extend_all_renewals,\
-      function_prefix__ ## get_renewal_extension,\
-      function_prefix__ ## set_app_account_token,\
-      function_prefix__ ## finish_transaction  }
-void entitle__v1__app_store_service__get_transaction(ProtobufCService *service,
-                                                     const Entitle__V1__GetTransactionRequest *input,
-                                                     Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                                                     void *closure_data);
-void entitle__v1__app_store_service__list_transactions(ProtobufCService *service,
-                                                       const Entitle__V1__ListTransactionsRequest *input,
-                                                       Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                                                       void *closure_data);
-void entitle__v1__app_store_service__get_subscription_statuses(ProtobufCService *service,
-                                                               const Entitle__V1__GetSubscriptionStatusesRequest *input,
-                                                               Entitle__V1__GetSubscriptionStatusesResponse_Closure closure,
-                                                               void *closure_data);
-void entitle__v1__app_store_service__list_refunds(ProtobufCService *service,
-                                                  const Entitle__V1__ListRefundsRequest *input,
-                                                  Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                                                  void *closure_data);
-void entitle__v1__app_store_service__look_up_order(ProtobufCService *service,
-                                                   const Entitle__V1__LookUpOrderRequest *input,
-                                                   Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                                                   void *closure_data);
-void entitle__v1__app_store_service__get_app_transaction(ProtobufCService *service,
-                                                         const Entitle__V1__GetAppTransactionRequest *input,
-                                                         Entitle__V1__AppStorePayloadsResponse_Closure closure,
-                                                         void *closure_data);
-void entitle__v1__app_store_service__list_sent_notifications(ProtobufCService *service,
-                                                             const Entitle__V1__ListSentNotificationsRequest *input,
-                                                             Entitle__V1__SentNotificationsResponse_Closure closure,
-                                                             void *closure_data);
-void entitle__v1__app_store_service__request_test_notification(ProtobufCService *service,
-                                                               const Entitle__V1__RequestTestNotificationRequest *input,
-                                                               Entitle__V1__AppStoreChangeResponse_Closure closure,
-                                                               void *closure_data);
-void entitle__v1__app_store_service__get_test_notification(ProtobufCService *service,
-                                                           const Entitle__V1__GetTestNotificationRequest *input,
-                                                           Entitle__V1__SentNotificationsResponse_Closure closure,
-                                                           void *closure_data);
-void entitle__v1__app_store_service__extend_renewal(ProtobufCService *service,
-                                                    const Entitle__V1__ExtendRenewalRequest *input,
-                                                    Entitle__V1__AppStoreChangeResponse_Closure closure,
-                                                    void *closure_data);
-void entitle__v1__app_store_service__extend_all_renewals(ProtobufCService *service,
-                                                         const Entitle__V1__ExtendAllRenewalsRequest *input,
-                                                         Entitle__V1__AppStoreChangeResponse_Closure closure,
-                                                         void *closure_data);
-void entitle__v1__app_store_service__get_renewal_extension(ProtobufCService *service,
-                                                           const Entitle__V1__GetRenewalExtensionRequest *input,
-                                                           Entitle__V1__GetRenewalExtensionResponse_Closure closure,
-                                                           void *closure_data);
-void entitle__v1__app_store_service__set_app_account_token(ProtobufCService *service,
-                                                           const Entitle__V1__SetAppAccountTokenRequest *input,
-                                                           Entitle__V1__AppStoreChangeResponse_Closure closure,
-                                                           void *closure_data);
-void entitle__v1__app_store_service__finish_transaction(ProtobufCService *service,
-                                                        const Entitle__V1__FinishTransactionRequest *input,
-                                                        Entitle__V1__AppStoreChangeResponse_Closure closure,
-                                                        void *closure_data);
 
 /* --- descriptors --- */
 
@@ -1739,7 +689,6 @@ extern const ProtobufCMessageDescriptor entitle__v1__get_renewal_extension_respo
 extern const ProtobufCMessageDescriptor entitle__v1__set_app_account_token_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__finish_transaction_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__app_store_change_response__descriptor;
-extern const ProtobufCServiceDescriptor entitle__v1__app_store_service__descriptor;
 
 PROTOBUF_C__END_DECLS
 

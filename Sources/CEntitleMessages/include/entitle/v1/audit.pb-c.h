@@ -30,89 +30,27 @@ typedef struct Entitle__V1__ListAuditSealsResponse Entitle__V1__ListAuditSealsRe
 
 /* --- messages --- */
 
-/*
- * One call, in the chain of the server that answered it. A text that is empty is absent.
- */
 struct  Entitle__V1__AuditEntry
 {
   ProtobufCMessage base;
-  /*
-   * The chain: 32 hexadecimal digits. Each run of a server writes a chain of its own.
-   */
   char *chain;
-  /*
-   * The position in the chain, from 1.
-   */
   int64_t position;
-  /*
-   * The name of the node.
-   */
   char *node;
-  /*
-   * When, by the clock of the node, in milliseconds since the epoch.
-   */
   int64_t at_ms;
-  /*
-   * The address of the peer, "unix" for a Unix socket, "server" for the server itself.
-   */
   char *peer;
-  /*
-   * The method, such as "AddGrant". "AuditGap": entries of another chain were lost in a failover.
-   */
   char *method;
-  /*
-   * The bundle id of the app.
-   */
   char *app;
-  /*
-   * The environment, as Apple writes it: "Production", "Sandbox", "Xcode" or "LocalTesting".
-   */
   char *app_environment;
-  /*
-   * The pseudonym of the account: 32 hexadecimal digits.
-   */
   char *account;
-  /*
-   * The pseudonym of the account that lost something to the other, in a transfer or a merge.
-   */
   char *former_account;
-  /*
-   * The name of the authenticated caller: "local" where access control was off, "server" for the
-   * server itself. In entries without proof: the person or tool, in the caller's words.
-   */
   char *author;
-  /*
-   * Why, in the caller's words.
-   */
   char *reason;
-  /*
-   * What was changed: the id of a grant, the digest of a catalog, the end of a lost chain.
-   */
   char *subject;
-  /*
-   * "changed", "disclosed" or "gap".
-   */
   char *outcome;
-  /*
-   * The hash of the entry before it in the chain.
-   */
   char *previous_hash;
-  /*
-   * SHA-256, hexadecimal.
-   */
   char *hash;
-  /*
-   * On whose behalf the author acted: a person or a tool, as named by the author.
-   */
   char *on_behalf_of;
-  /*
-   * How the author proved its name: "token", "certificate", "user" (the user id of a Unix socket),
-   * or "none". Absent in entries from before there was access control.
-   */
   char *proof;
-  /*
-   * The id of the token, for the proof "token".
-   */
   char *token_id;
 };
 #define ENTITLE__V1__AUDIT_ENTRY__INIT \
@@ -120,36 +58,15 @@ struct  Entitle__V1__AuditEntry
     , (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
-/*
- * A seal names the ends of the chains that grew, or were shortened, since the seal before it.
- */
 struct  Entitle__V1__AuditSeal
 {
   ProtobufCMessage base;
-  /*
-   * From 1, without holes.
-   */
   int64_t number;
-  /*
-   * When, in milliseconds since the epoch.
-   */
   int64_t at_ms;
-  /*
-   * The name of the node that wrote it.
-   */
   char *node;
-  /*
-   * In the order of their ids.
-   */
   size_t n_chains;
   Entitle__V1__AuditSealedChain **chains;
-  /*
-   * The hash of the seal before it.
-   */
   char *previous_hash;
-  /*
-   * SHA-256, hexadecimal.
-   */
   char *hash;
 };
 #define ENTITLE__V1__AUDIT_SEAL__INIT \
@@ -157,31 +74,13 @@ struct  Entitle__V1__AuditSeal
     , 0, 0, (char *)protobuf_c_empty_string, 0,NULL, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
-/*
- * What a seal says of a chain.
- */
 struct  Entitle__V1__AuditSealedChain
 {
   ProtobufCMessage base;
-  /*
-   * The chain.
-   */
   char *chain;
-  /*
-   * The position of its last entry.
-   */
   int64_t position;
-  /*
-   * The hash of its last entry.
-   */
   char *hash;
-  /*
-   * The position of the last entry that was removed for its age; 0: none was.
-   */
   int64_t removed_position;
-  /*
-   * The hash of that entry.
-   */
   char *removed_hash;
 };
 #define ENTITLE__V1__AUDIT_SEALED_CHAIN__INIT \
@@ -204,54 +103,21 @@ typedef enum {
 struct  Entitle__V1__ListAuditEntriesRequest
 {
   ProtobufCMessage base;
-  /*
-   * Only this app, by its bundle id. Needed with account_id.
-   */
   char *app;
-  /*
-   * The environment of the app, as Apple writes it; "Production" when empty.
-   */
   char *app_environment;
-  /*
-   * Only this account, and accounts that were merged into it. None is found once it was deleted.
-   */
   char *account_id;
-  /*
-   * Only this method.
-   */
   char *method;
-  /*
-   * Only this author: the name of an authenticated caller.
-   */
   char *author;
-  /*
-   * In the order of the chains, for verification, and not of the moments. Without filters only.
-   */
   protobuf_c_boolean by_chain;
-  /*
-   * Maximum number of entries in the page.
-   */
   int32_t page_size;
-  /*
-   * The next_page_token of the previous page; empty for the first page.
-   */
   char *page_token;
-  /*
-   * Only what was done on behalf of this person or tool.
-   */
   char *on_behalf_of;
   Entitle__V1__ListAuditEntriesRequest__HasFromMsCase has_from_ms_case;
   union {
-    /*
-     * From this moment, in milliseconds since the epoch.
-     */
     int64_t from_ms;
   };
   Entitle__V1__ListAuditEntriesRequest__HasUntilMsCase has_until_ms_case;
   union {
-    /*
-     * Before this moment, in milliseconds since the epoch.
-     */
     int64_t until_ms;
   };
 };
@@ -263,14 +129,8 @@ struct  Entitle__V1__ListAuditEntriesRequest
 struct  Entitle__V1__ListAuditEntriesResponse
 {
   ProtobufCMessage base;
-  /*
-   * Oldest first, or in the order of the chains.
-   */
   size_t n_entries;
   Entitle__V1__AuditEntry **entries;
-  /*
-   * The page_token of the next page; empty on the last page.
-   */
   char *next_page_token;
 };
 #define ENTITLE__V1__LIST_AUDIT_ENTRIES_RESPONSE__INIT \
@@ -281,13 +141,7 @@ struct  Entitle__V1__ListAuditEntriesResponse
 struct  Entitle__V1__ListAuditSealsRequest
 {
   ProtobufCMessage base;
-  /*
-   * Seals after this number; 0: from the first.
-   */
   int64_t after_number;
-  /*
-   * Maximum number of seals in the page.
-   */
   int32_t page_size;
 };
 #define ENTITLE__V1__LIST_AUDIT_SEALS_REQUEST__INIT \
@@ -298,9 +152,6 @@ struct  Entitle__V1__ListAuditSealsRequest
 struct  Entitle__V1__ListAuditSealsResponse
 {
   ProtobufCMessage base;
-  /*
-   * None only at the end. Fewer than page_size too when they have many chains.
-   */
   size_t n_seals;
   Entitle__V1__AuditSeal **seals;
 };
@@ -312,136 +163,24 @@ struct  Entitle__V1__ListAuditSealsResponse
 /* Entitle__V1__AuditEntry methods */
 void   entitle__v1__audit_entry__init
                      (Entitle__V1__AuditEntry         *message);
-size_t entitle__v1__audit_entry__get_packed_size
-                     (const Entitle__V1__AuditEntry   *message);
-size_t entitle__v1__audit_entry__pack
-                     (const Entitle__V1__AuditEntry   *message,
-                      uint8_t             *out);
-size_t entitle__v1__audit_entry__pack_to_buffer
-                     (const Entitle__V1__AuditEntry   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__AuditEntry *
-       entitle__v1__audit_entry__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__audit_entry__free_unpacked
-                     (Entitle__V1__AuditEntry *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__AuditSeal methods */
 void   entitle__v1__audit_seal__init
                      (Entitle__V1__AuditSeal         *message);
-size_t entitle__v1__audit_seal__get_packed_size
-                     (const Entitle__V1__AuditSeal   *message);
-size_t entitle__v1__audit_seal__pack
-                     (const Entitle__V1__AuditSeal   *message,
-                      uint8_t             *out);
-size_t entitle__v1__audit_seal__pack_to_buffer
-                     (const Entitle__V1__AuditSeal   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__AuditSeal *
-       entitle__v1__audit_seal__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__audit_seal__free_unpacked
-                     (Entitle__V1__AuditSeal *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__AuditSealedChain methods */
 void   entitle__v1__audit_sealed_chain__init
                      (Entitle__V1__AuditSealedChain         *message);
-size_t entitle__v1__audit_sealed_chain__get_packed_size
-                     (const Entitle__V1__AuditSealedChain   *message);
-size_t entitle__v1__audit_sealed_chain__pack
-                     (const Entitle__V1__AuditSealedChain   *message,
-                      uint8_t             *out);
-size_t entitle__v1__audit_sealed_chain__pack_to_buffer
-                     (const Entitle__V1__AuditSealedChain   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__AuditSealedChain *
-       entitle__v1__audit_sealed_chain__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__audit_sealed_chain__free_unpacked
-                     (Entitle__V1__AuditSealedChain *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListAuditEntriesRequest methods */
 void   entitle__v1__list_audit_entries_request__init
                      (Entitle__V1__ListAuditEntriesRequest         *message);
-size_t entitle__v1__list_audit_entries_request__get_packed_size
-                     (const Entitle__V1__ListAuditEntriesRequest   *message);
-size_t entitle__v1__list_audit_entries_request__pack
-                     (const Entitle__V1__ListAuditEntriesRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_audit_entries_request__pack_to_buffer
-                     (const Entitle__V1__ListAuditEntriesRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListAuditEntriesRequest *
-       entitle__v1__list_audit_entries_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_audit_entries_request__free_unpacked
-                     (Entitle__V1__ListAuditEntriesRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListAuditEntriesResponse methods */
 void   entitle__v1__list_audit_entries_response__init
                      (Entitle__V1__ListAuditEntriesResponse         *message);
-size_t entitle__v1__list_audit_entries_response__get_packed_size
-                     (const Entitle__V1__ListAuditEntriesResponse   *message);
-size_t entitle__v1__list_audit_entries_response__pack
-                     (const Entitle__V1__ListAuditEntriesResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_audit_entries_response__pack_to_buffer
-                     (const Entitle__V1__ListAuditEntriesResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListAuditEntriesResponse *
-       entitle__v1__list_audit_entries_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_audit_entries_response__free_unpacked
-                     (Entitle__V1__ListAuditEntriesResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListAuditSealsRequest methods */
 void   entitle__v1__list_audit_seals_request__init
                      (Entitle__V1__ListAuditSealsRequest         *message);
-size_t entitle__v1__list_audit_seals_request__get_packed_size
-                     (const Entitle__V1__ListAuditSealsRequest   *message);
-size_t entitle__v1__list_audit_seals_request__pack
-                     (const Entitle__V1__ListAuditSealsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_audit_seals_request__pack_to_buffer
-                     (const Entitle__V1__ListAuditSealsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListAuditSealsRequest *
-       entitle__v1__list_audit_seals_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_audit_seals_request__free_unpacked
-                     (Entitle__V1__ListAuditSealsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListAuditSealsResponse methods */
 void   entitle__v1__list_audit_seals_response__init
                      (Entitle__V1__ListAuditSealsResponse         *message);
-size_t entitle__v1__list_audit_seals_response__get_packed_size
-                     (const Entitle__V1__ListAuditSealsResponse   *message);
-size_t entitle__v1__list_audit_seals_response__pack
-                     (const Entitle__V1__ListAuditSealsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_audit_seals_response__pack_to_buffer
-                     (const Entitle__V1__ListAuditSealsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListAuditSealsResponse *
-       entitle__v1__list_audit_seals_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_audit_seals_response__free_unpacked
-                     (Entitle__V1__ListAuditSealsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__AuditEntry_Closure)
@@ -468,36 +207,6 @@ typedef void (*Entitle__V1__ListAuditSealsResponse_Closure)
 
 /* --- services --- */
 
-typedef struct Entitle__V1__AuditService_Service Entitle__V1__AuditService_Service;
-struct Entitle__V1__AuditService_Service
-{
-  ProtobufCService base;
-  void (*list_audit_entries)(Entitle__V1__AuditService_Service *service,
-                             const Entitle__V1__ListAuditEntriesRequest *input,
-                             Entitle__V1__ListAuditEntriesResponse_Closure closure,
-                             void *closure_data);
-  void (*list_audit_seals)(Entitle__V1__AuditService_Service *service,
-                           const Entitle__V1__ListAuditSealsRequest *input,
-                           Entitle__V1__ListAuditSealsResponse_Closure closure,
-                           void *closure_data);
-};
-typedef void (*Entitle__V1__AuditService_ServiceDestroy)(Entitle__V1__AuditService_Service *);
-void entitle__v1__audit_service__init (Entitle__V1__AuditService_Service *service,
-                                       Entitle__V1__AuditService_ServiceDestroy destroy);
-#define ENTITLE__V1__AUDIT_SERVICE__BASE_INIT \
-    { &entitle__v1__audit_service__descriptor, protobuf_c_service_invoke_internal, NULL }
-#define ENTITLE__V1__AUDIT_SERVICE__INIT(function_prefix__) \
-    { ENTITLE__V1__AUDIT_SERVICE__BASE_INIT,\
-      function_prefix__ ## list_audit_entries,\
-      function_prefix__ ## list_audit_seals  }
-void entitle__v1__audit_service__list_audit_entries(ProtobufCService *service,
-                                                    const Entitle__V1__ListAuditEntriesRequest *input,
-                                                    Entitle__V1__ListAuditEntriesResponse_Closure closure,
-                                                    void *closure_data);
-void entitle__v1__audit_service__list_audit_seals(ProtobufCService *service,
-                                                  const Entitle__V1__ListAuditSealsRequest *input,
-                                                  Entitle__V1__ListAuditSealsResponse_Closure closure,
-                                                  void *closure_data);
 
 /* --- descriptors --- */
 
@@ -508,7 +217,6 @@ extern const ProtobufCMessageDescriptor entitle__v1__list_audit_entries_request_
 extern const ProtobufCMessageDescriptor entitle__v1__list_audit_entries_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__list_audit_seals_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__list_audit_seals_response__descriptor;
-extern const ProtobufCServiceDescriptor entitle__v1__audit_service__descriptor;
 
 PROTOBUF_C__END_DECLS
 

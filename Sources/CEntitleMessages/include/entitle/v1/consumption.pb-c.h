@@ -33,97 +33,31 @@ typedef struct Entitle__V1__SendConsumptionResponse Entitle__V1__SendConsumption
 
 /* --- enums --- */
 
-/*
- * The state of a consumption request. Ignore a number that you do not know.
- */
 typedef enum _Entitle__V1__ConsumptionState {
-  /*
-   * In a request: all. Never sent.
-   */
   ENTITLE__V1__CONSUMPTION_STATE__CONSUMPTION_STATE_UNSPECIFIED = 0,
-  /*
-   * The App Store is to be told.
-   */
   ENTITLE__V1__CONSUMPTION_STATE__CONSUMPTION_STATE_OPEN = 1,
-  /*
-   * The App Store was told.
-   */
   ENTITLE__V1__CONSUMPTION_STATE__CONSUMPTION_STATE_SENT = 2,
-  /*
-   * The App Store was not told; see the cause.
-   */
   ENTITLE__V1__CONSUMPTION_STATE__CONSUMPTION_STATE_NOT_SENT = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSUMPTION_STATE)
 } Entitle__V1__ConsumptionState;
-/*
- * Why nothing was sent, or what an open request waits for. Ignore a number that you do not know.
- */
 typedef enum _Entitle__V1__ConsumptionCause {
-  /*
-   * None.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_UNSPECIFIED = 0,
-  /*
-   * The catalog has no policy for the product.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_POLICY_MISSING = 1,
-  /*
-   * Nothing was recorded of the owner's consent.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_CONSENT_MISSING = 2,
-  /*
-   * The owner has not consented, or not any more.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_CONSENT_REFUSED = 3,
-  /*
-   * The purchase is shared or assigned: Apple takes no information about it.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_PURCHASE_SHARED = 4,
-  /*
-   * The purchase is refunded or revoked already.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_PURCHASE_REVOKED = 5,
-  /*
-   * The purchase is not known to the server.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_PURCHASE_UNKNOWN = 6,
-  /*
-   * No account owns the purchase.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_OWNER_UNKNOWN = 7,
-  /*
-   * The policy requires a percentage, and none was recorded.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_PERCENTAGE_MISSING = 8,
-  /*
-   * It could not be sent within 12 hours.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_DEADLINE_PASSED = 9,
-  /*
-   * The request arrived after its 12 hours.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_ARRIVED_LATE = 10,
-  /*
-   * Apple refused the information; the detail has Apple's code.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_APPLE_REFUSED = 11,
-  /*
-   * It was perhaps sent: how the call ended is not known.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_OUTCOME_UNCERTAIN = 12,
-  /*
-   * An operator cancelled its job.
-   */
   ENTITLE__V1__CONSUMPTION_CAUSE__CONSUMPTION_CAUSE_JOB_CANCELLED = 13
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSUMPTION_CAUSE)
 } Entitle__V1__ConsumptionCause;
-/*
- * Whether a purchase was delivered, in Apple's words. Ignore a number that you do not know.
- */
 typedef enum _Entitle__V1__ConsumptionDelivery {
-  /*
-   * As the policy of the product says.
-   */
   ENTITLE__V1__CONSUMPTION_DELIVERY__CONSUMPTION_DELIVERY_UNSPECIFIED = 0,
   ENTITLE__V1__CONSUMPTION_DELIVERY__CONSUMPTION_DELIVERY_DELIVERED = 1,
   ENTITLE__V1__CONSUMPTION_DELIVERY__CONSUMPTION_DELIVERY_UNDELIVERED_QUALITY_ISSUE = 2,
@@ -135,31 +69,13 @@ typedef enum _Entitle__V1__ConsumptionDelivery {
 
 /* --- messages --- */
 
-/*
- * What is recorded of a customer's consent.
- */
 struct  Entitle__V1__ConsumptionConsent
 {
   ProtobufCMessage base;
-  /*
-   * Whether the customer consents.
-   */
   protobuf_c_boolean consented;
-  /*
-   * When it was recorded, in milliseconds since the epoch.
-   */
   int64_t recorded_at_ms;
-  /*
-   * The name of the authenticated caller that recorded it, "local" where access control was off.
-   */
   char *author;
-  /*
-   * On whose behalf the author acted: a person or a tool, as named in the request; empty if none was.
-   */
   char *on_behalf_of;
-  /*
-   * The reason given in the request.
-   */
   char *reason;
 };
 #define ENTITLE__V1__CONSUMPTION_CONSENT__INIT \
@@ -173,73 +89,25 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSUMPTION_REQUEST__HAS_PERCENTAGE__CASE)
 } Entitle__V1__ConsumptionRequest__HasPercentageCase;
 
-/*
- * A request of the App Store for information about a purchase.
- */
 struct  Entitle__V1__ConsumptionRequest
 {
   ProtobufCMessage base;
-  /*
-   * Names the request in this database.
-   */
   int64_t request_id;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The purchase.
-   */
   char *transaction_id;
-  /*
-   * The notification that asked.
-   */
   char *notification_uuid;
-  /*
-   * The customer's reason for the refund, as Apple's consumptionRequestReason; empty without one.
-   */
   char *request_reason;
-  /*
-   * When the App Store asked, in milliseconds since the epoch.
-   */
   int64_t requested_at_ms;
-  /*
-   * Until when Apple takes an answer, in milliseconds since the epoch.
-   */
   int64_t answer_until_ms;
-  /*
-   * The state.
-   */
   Entitle__V1__ConsumptionState state;
-  /*
-   * Of one that was not sent: why. Of an open one: what it waits for.
-   */
   Entitle__V1__ConsumptionCause cause;
-  /*
-   * What was sent, or why the last call failed, in English, for people.
-   */
   char *detail;
-  /*
-   * Number of calls that were begun since it was opened.
-   */
   int32_t attempts;
-  /*
-   * When it changed last, in milliseconds since the epoch.
-   */
   int64_t changed_at_ms;
-  /*
-   * What the backend recorded.
-   */
   Entitle__V1__ConsumptionDelivery delivery;
   Entitle__V1__ConsumptionRequest__HasPercentageCase has_percentage_case;
   union {
-    /*
-     * What the backend recorded: in thousandths of a percent; absent for none.
-     */
     int64_t percentage;
   };
 };
@@ -251,30 +119,11 @@ struct  Entitle__V1__ConsumptionRequest
 struct  Entitle__V1__SetConsumptionConsentRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The account; it may be unknown to the server.
-   */
   char *account_id;
-  /*
-   * Whether the customer consents. False withdraws: nothing is sent from then on.
-   */
   protobuf_c_boolean consented;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the consent; the author
-   * is the caller.
-   */
   char *on_behalf_of;
-  /*
-   * How the customer consented, or why not.
-   */
   char *reason;
 };
 #define ENTITLE__V1__SET_CONSUMPTION_CONSENT_REQUEST__INIT \
@@ -285,13 +134,7 @@ struct  Entitle__V1__SetConsumptionConsentRequest
 struct  Entitle__V1__SetConsumptionConsentResponse
 {
   ProtobufCMessage base;
-  /*
-   * What is recorded after the call.
-   */
   Entitle__V1__ConsumptionConsent *consent;
-  /*
-   * False when the same was recorded before: its moment and author stay.
-   */
   protobuf_c_boolean changed;
 };
 #define ENTITLE__V1__SET_CONSUMPTION_CONSENT_RESPONSE__INIT \
@@ -302,17 +145,8 @@ struct  Entitle__V1__SetConsumptionConsentResponse
 struct  Entitle__V1__GetConsumptionConsentRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The account.
-   */
   char *account_id;
 };
 #define ENTITLE__V1__GET_CONSUMPTION_CONSENT_REQUEST__INIT \
@@ -323,9 +157,6 @@ struct  Entitle__V1__GetConsumptionConsentRequest
 struct  Entitle__V1__GetConsumptionConsentResponse
 {
   ProtobufCMessage base;
-  /*
-   * Absent when nothing is recorded: the customer has not consented.
-   */
   Entitle__V1__ConsumptionConsent *consent;
 };
 #define ENTITLE__V1__GET_CONSUMPTION_CONSENT_RESPONSE__INIT \
@@ -342,36 +173,14 @@ typedef enum {
 struct  Entitle__V1__SetConsumptionPercentageRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The purchase: its own transaction id, not that of the original purchase.
-   */
   char *transaction_id;
-  /*
-   * Whether it was delivered; unspecified: as the policy of the product says.
-   */
   Entitle__V1__ConsumptionDelivery delivery;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
   Entitle__V1__SetConsumptionPercentageRequest__HasPercentageCase has_percentage_case;
   union {
-    /*
-     * How much is consumed, in thousandths of a percent, 0 to 100000; absent: none is known.
-     */
     int64_t percentage;
   };
 };
@@ -383,9 +192,6 @@ struct  Entitle__V1__SetConsumptionPercentageRequest
 struct  Entitle__V1__SetConsumptionPercentageResponse
 {
   ProtobufCMessage base;
-  /*
-   * Whether the call changed something.
-   */
   protobuf_c_boolean changed;
 };
 #define ENTITLE__V1__SET_CONSUMPTION_PERCENTAGE_RESPONSE__INIT \
@@ -396,29 +202,11 @@ struct  Entitle__V1__SetConsumptionPercentageResponse
 struct  Entitle__V1__ListConsumptionRequestsRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Only this state; unspecified: all.
-   */
   Entitle__V1__ConsumptionState state;
-  /*
-   * Only the request about this purchase; empty: all.
-   */
   char *transaction_id;
-  /*
-   * Maximum number of requests in the page.
-   */
   int32_t page_size;
-  /*
-   * The next_page_token of the previous page; empty for the first page.
-   */
   char *page_token;
 };
 #define ENTITLE__V1__LIST_CONSUMPTION_REQUESTS_REQUEST__INIT \
@@ -429,14 +217,8 @@ struct  Entitle__V1__ListConsumptionRequestsRequest
 struct  Entitle__V1__ListConsumptionRequestsResponse
 {
   ProtobufCMessage base;
-  /*
-   * In the order of their ids. A page that is not the last may have few or none.
-   */
   size_t n_requests;
   Entitle__V1__ConsumptionRequest **requests;
-  /*
-   * The page_token of the next page; empty on the last page.
-   */
   char *next_page_token;
 };
 #define ENTITLE__V1__LIST_CONSUMPTION_REQUESTS_RESPONSE__INIT \
@@ -447,30 +229,11 @@ struct  Entitle__V1__ListConsumptionRequestsResponse
 struct  Entitle__V1__SendConsumptionRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The purchase.
-   */
   char *transaction_id;
-  /*
-   * Only tells what the call would do.
-   */
   protobuf_c_boolean dry_run;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
 };
 #define ENTITLE__V1__SEND_CONSUMPTION_REQUEST__INIT \
@@ -481,13 +244,7 @@ struct  Entitle__V1__SendConsumptionRequest
 struct  Entitle__V1__SendConsumptionResponse
 {
   ProtobufCMessage base;
-  /*
-   * The request after the call, or as it would be.
-   */
   Entitle__V1__ConsumptionRequest *request;
-  /*
-   * Whether the call opened it, or would.
-   */
   protobuf_c_boolean changed;
 };
 #define ENTITLE__V1__SEND_CONSUMPTION_RESPONSE__INIT \
@@ -498,231 +255,39 @@ struct  Entitle__V1__SendConsumptionResponse
 /* Entitle__V1__ConsumptionConsent methods */
 void   entitle__v1__consumption_consent__init
                      (Entitle__V1__ConsumptionConsent         *message);
-size_t entitle__v1__consumption_consent__get_packed_size
-                     (const Entitle__V1__ConsumptionConsent   *message);
-size_t entitle__v1__consumption_consent__pack
-                     (const Entitle__V1__ConsumptionConsent   *message,
-                      uint8_t             *out);
-size_t entitle__v1__consumption_consent__pack_to_buffer
-                     (const Entitle__V1__ConsumptionConsent   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ConsumptionConsent *
-       entitle__v1__consumption_consent__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__consumption_consent__free_unpacked
-                     (Entitle__V1__ConsumptionConsent *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ConsumptionRequest methods */
 void   entitle__v1__consumption_request__init
                      (Entitle__V1__ConsumptionRequest         *message);
-size_t entitle__v1__consumption_request__get_packed_size
-                     (const Entitle__V1__ConsumptionRequest   *message);
-size_t entitle__v1__consumption_request__pack
-                     (const Entitle__V1__ConsumptionRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__consumption_request__pack_to_buffer
-                     (const Entitle__V1__ConsumptionRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ConsumptionRequest *
-       entitle__v1__consumption_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__consumption_request__free_unpacked
-                     (Entitle__V1__ConsumptionRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SetConsumptionConsentRequest methods */
 void   entitle__v1__set_consumption_consent_request__init
                      (Entitle__V1__SetConsumptionConsentRequest         *message);
-size_t entitle__v1__set_consumption_consent_request__get_packed_size
-                     (const Entitle__V1__SetConsumptionConsentRequest   *message);
-size_t entitle__v1__set_consumption_consent_request__pack
-                     (const Entitle__V1__SetConsumptionConsentRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__set_consumption_consent_request__pack_to_buffer
-                     (const Entitle__V1__SetConsumptionConsentRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SetConsumptionConsentRequest *
-       entitle__v1__set_consumption_consent_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__set_consumption_consent_request__free_unpacked
-                     (Entitle__V1__SetConsumptionConsentRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SetConsumptionConsentResponse methods */
 void   entitle__v1__set_consumption_consent_response__init
                      (Entitle__V1__SetConsumptionConsentResponse         *message);
-size_t entitle__v1__set_consumption_consent_response__get_packed_size
-                     (const Entitle__V1__SetConsumptionConsentResponse   *message);
-size_t entitle__v1__set_consumption_consent_response__pack
-                     (const Entitle__V1__SetConsumptionConsentResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__set_consumption_consent_response__pack_to_buffer
-                     (const Entitle__V1__SetConsumptionConsentResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SetConsumptionConsentResponse *
-       entitle__v1__set_consumption_consent_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__set_consumption_consent_response__free_unpacked
-                     (Entitle__V1__SetConsumptionConsentResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetConsumptionConsentRequest methods */
 void   entitle__v1__get_consumption_consent_request__init
                      (Entitle__V1__GetConsumptionConsentRequest         *message);
-size_t entitle__v1__get_consumption_consent_request__get_packed_size
-                     (const Entitle__V1__GetConsumptionConsentRequest   *message);
-size_t entitle__v1__get_consumption_consent_request__pack
-                     (const Entitle__V1__GetConsumptionConsentRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_consumption_consent_request__pack_to_buffer
-                     (const Entitle__V1__GetConsumptionConsentRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetConsumptionConsentRequest *
-       entitle__v1__get_consumption_consent_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_consumption_consent_request__free_unpacked
-                     (Entitle__V1__GetConsumptionConsentRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetConsumptionConsentResponse methods */
 void   entitle__v1__get_consumption_consent_response__init
                      (Entitle__V1__GetConsumptionConsentResponse         *message);
-size_t entitle__v1__get_consumption_consent_response__get_packed_size
-                     (const Entitle__V1__GetConsumptionConsentResponse   *message);
-size_t entitle__v1__get_consumption_consent_response__pack
-                     (const Entitle__V1__GetConsumptionConsentResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_consumption_consent_response__pack_to_buffer
-                     (const Entitle__V1__GetConsumptionConsentResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetConsumptionConsentResponse *
-       entitle__v1__get_consumption_consent_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_consumption_consent_response__free_unpacked
-                     (Entitle__V1__GetConsumptionConsentResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SetConsumptionPercentageRequest methods */
 void   entitle__v1__set_consumption_percentage_request__init
                      (Entitle__V1__SetConsumptionPercentageRequest         *message);
-size_t entitle__v1__set_consumption_percentage_request__get_packed_size
-                     (const Entitle__V1__SetConsumptionPercentageRequest   *message);
-size_t entitle__v1__set_consumption_percentage_request__pack
-                     (const Entitle__V1__SetConsumptionPercentageRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__set_consumption_percentage_request__pack_to_buffer
-                     (const Entitle__V1__SetConsumptionPercentageRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SetConsumptionPercentageRequest *
-       entitle__v1__set_consumption_percentage_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__set_consumption_percentage_request__free_unpacked
-                     (Entitle__V1__SetConsumptionPercentageRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SetConsumptionPercentageResponse methods */
 void   entitle__v1__set_consumption_percentage_response__init
                      (Entitle__V1__SetConsumptionPercentageResponse         *message);
-size_t entitle__v1__set_consumption_percentage_response__get_packed_size
-                     (const Entitle__V1__SetConsumptionPercentageResponse   *message);
-size_t entitle__v1__set_consumption_percentage_response__pack
-                     (const Entitle__V1__SetConsumptionPercentageResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__set_consumption_percentage_response__pack_to_buffer
-                     (const Entitle__V1__SetConsumptionPercentageResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SetConsumptionPercentageResponse *
-       entitle__v1__set_consumption_percentage_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__set_consumption_percentage_response__free_unpacked
-                     (Entitle__V1__SetConsumptionPercentageResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListConsumptionRequestsRequest methods */
 void   entitle__v1__list_consumption_requests_request__init
                      (Entitle__V1__ListConsumptionRequestsRequest         *message);
-size_t entitle__v1__list_consumption_requests_request__get_packed_size
-                     (const Entitle__V1__ListConsumptionRequestsRequest   *message);
-size_t entitle__v1__list_consumption_requests_request__pack
-                     (const Entitle__V1__ListConsumptionRequestsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_consumption_requests_request__pack_to_buffer
-                     (const Entitle__V1__ListConsumptionRequestsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListConsumptionRequestsRequest *
-       entitle__v1__list_consumption_requests_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_consumption_requests_request__free_unpacked
-                     (Entitle__V1__ListConsumptionRequestsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListConsumptionRequestsResponse methods */
 void   entitle__v1__list_consumption_requests_response__init
                      (Entitle__V1__ListConsumptionRequestsResponse         *message);
-size_t entitle__v1__list_consumption_requests_response__get_packed_size
-                     (const Entitle__V1__ListConsumptionRequestsResponse   *message);
-size_t entitle__v1__list_consumption_requests_response__pack
-                     (const Entitle__V1__ListConsumptionRequestsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_consumption_requests_response__pack_to_buffer
-                     (const Entitle__V1__ListConsumptionRequestsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListConsumptionRequestsResponse *
-       entitle__v1__list_consumption_requests_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_consumption_requests_response__free_unpacked
-                     (Entitle__V1__ListConsumptionRequestsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SendConsumptionRequest methods */
 void   entitle__v1__send_consumption_request__init
                      (Entitle__V1__SendConsumptionRequest         *message);
-size_t entitle__v1__send_consumption_request__get_packed_size
-                     (const Entitle__V1__SendConsumptionRequest   *message);
-size_t entitle__v1__send_consumption_request__pack
-                     (const Entitle__V1__SendConsumptionRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__send_consumption_request__pack_to_buffer
-                     (const Entitle__V1__SendConsumptionRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SendConsumptionRequest *
-       entitle__v1__send_consumption_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__send_consumption_request__free_unpacked
-                     (Entitle__V1__SendConsumptionRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SendConsumptionResponse methods */
 void   entitle__v1__send_consumption_response__init
                      (Entitle__V1__SendConsumptionResponse         *message);
-size_t entitle__v1__send_consumption_response__get_packed_size
-                     (const Entitle__V1__SendConsumptionResponse   *message);
-size_t entitle__v1__send_consumption_response__pack
-                     (const Entitle__V1__SendConsumptionResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__send_consumption_response__pack_to_buffer
-                     (const Entitle__V1__SendConsumptionResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SendConsumptionResponse *
-       entitle__v1__send_consumption_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__send_consumption_response__free_unpacked
-                     (Entitle__V1__SendConsumptionResponse *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__ConsumptionConsent_Closure)
@@ -764,63 +329,6 @@ typedef void (*Entitle__V1__SendConsumptionResponse_Closure)
 
 /* --- services --- */
 
-typedef struct Entitle__V1__ConsumptionService_Service Entitle__V1__ConsumptionService_Service;
-struct Entitle__V1__ConsumptionService_Service
-{
-  ProtobufCService base;
-  void (*set_consumption_consent)(Entitle__V1__ConsumptionService_Service *service,
-                                  const Entitle__V1__SetConsumptionConsentRequest *input,
-                                  Entitle__V1__SetConsumptionConsentResponse_Closure closure,
-                                  void *closure_data);
-  void (*get_consumption_consent)(Entitle__V1__ConsumptionService_Service *service,
-                                  const Entitle__V1__GetConsumptionConsentRequest *input,
-                                  Entitle__V1__GetConsumptionConsentResponse_Closure closure,
-                                  void *closure_data);
-  void (*set_consumption_percentage)(Entitle__V1__ConsumptionService_Service *service,
-                                     const Entitle__V1__SetConsumptionPercentageRequest *input,
-                                     Entitle__V1__SetConsumptionPercentageResponse_Closure closure,
-                                     void *closure_data);
-  void (*list_consumption_requests)(Entitle__V1__ConsumptionService_Service *service,
-                                    const Entitle__V1__ListConsumptionRequestsRequest *input,
-                                    Entitle__V1__ListConsumptionRequestsResponse_Closure closure,
-                                    void *closure_data);
-  void (*send_consumption)(Entitle__V1__ConsumptionService_Service *service,
-                           const Entitle__V1__SendConsumptionRequest *input,
-                           Entitle__V1__SendConsumptionResponse_Closure closure,
-                           void *closure_data);
-};
-typedef void (*Entitle__V1__ConsumptionService_ServiceDestroy)(Entitle__V1__ConsumptionService_Service *);
-void entitle__v1__consumption_service__init (Entitle__V1__ConsumptionService_Service *service,
-                                             Entitle__V1__ConsumptionService_ServiceDestroy destroy);
-#define ENTITLE__V1__CONSUMPTION_SERVICE__BASE_INIT \
-    { &entitle__v1__consumption_service__descriptor, protobuf_c_service_invoke_internal, NULL }
-#define ENTITLE__V1__CONSUMPTION_SERVICE__INIT(function_prefix__) \
-    { ENTITLE__V1__CONSUMPTION_SERVICE__BASE_INIT,\
-      function_prefix__ ## set_consumption_consent,\
-      function_prefix__ ## get_consumption_consent,\
-      function_prefix__ ## set_consumption_percentage,\
-      function_prefix__ ## list_consumption_requests,\
-      function_prefix__ ## send_consumption  }
-void entitle__v1__consumption_service__set_consumption_consent(ProtobufCService *service,
-                                                               const Entitle__V1__SetConsumptionConsentRequest *input,
-                                                               Entitle__V1__SetConsumptionConsentResponse_Closure closure,
-                                                               void *closure_data);
-void entitle__v1__consumption_service__get_consumption_consent(ProtobufCService *service,
-                                                               const Entitle__V1__GetConsumptionConsentRequest *input,
-                                                               Entitle__V1__GetConsumptionConsentResponse_Closure closure,
-                                                               void *closure_data);
-void entitle__v1__consumption_service__set_consumption_percentage(ProtobufCService *service,
-                                                                  const Entitle__V1__SetConsumptionPercentageRequest *input,
-                                                                  Entitle__V1__SetConsumptionPercentageResponse_Closure closure,
-                                                                  void *closure_data);
-void entitle__v1__consumption_service__list_consumption_requests(ProtobufCService *service,
-                                                                 const Entitle__V1__ListConsumptionRequestsRequest *input,
-                                                                 Entitle__V1__ListConsumptionRequestsResponse_Closure closure,
-                                                                 void *closure_data);
-void entitle__v1__consumption_service__send_consumption(ProtobufCService *service,
-                                                        const Entitle__V1__SendConsumptionRequest *input,
-                                                        Entitle__V1__SendConsumptionResponse_Closure closure,
-                                                        void *closure_data);
 
 /* --- descriptors --- */
 
@@ -839,7 +347,6 @@ extern const ProtobufCMessageDescriptor entitle__v1__list_consumption_requests_r
 extern const ProtobufCMessageDescriptor entitle__v1__list_consumption_requests_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__send_consumption_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__send_consumption_response__descriptor;
-extern const ProtobufCServiceDescriptor entitle__v1__consumption_service__descriptor;
 
 PROTOBUF_C__END_DECLS
 

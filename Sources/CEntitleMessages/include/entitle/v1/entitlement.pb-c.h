@@ -45,99 +45,35 @@ typedef struct Entitle__V1__CustomerChange Entitle__V1__CustomerChange;
 /* --- enums --- */
 
 typedef enum _Entitle__V1__Consistency__Mode {
-  /*
-   * The same as MINIMIZE_LATENCY.
-   */
   ENTITLE__V1__CONSISTENCY__MODE__MODE_UNSPECIFIED = 0,
-  /*
-   * From the cache where possible.
-   */
   ENTITLE__V1__CONSISTENCY__MODE__MODE_MINIMIZE_LATENCY = 1,
-  /*
-   * At least as recent as the write that returned min_revision. UNAVAILABLE when the revision is
-   * unknown, for example because a failover lost it. A deleted account has the revision of its
-   * deletion while the change feed contains the deletion, and 0 afterwards. From then on requests
-   * with its earlier revisions are answered too.
-   */
   ENTITLE__V1__CONSISTENCY__MODE__MODE_AT_LEAST_AS_FRESH = 2,
-  /*
-   * Read from the primary.
-   */
   ENTITLE__V1__CONSISTENCY__MODE__MODE_FULLY_CONSISTENT = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSISTENCY__MODE)
 } Entitle__V1__Consistency__Mode;
-/*
- * Kinds of items. Ignore an item with a number that you do not know.
- */
 typedef enum _Entitle__V1__ConsideredItem__Kind {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_UNSPECIFIED = 0,
   ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_TRANSACTION = 1,
-  /*
-   * Identified by its chain.
-   */
   ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_RENEWAL_INFO = 2,
   ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_APP_TRANSACTION = 3,
   ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_GRANT = 4,
   ENTITLE__V1__CONSIDERED_ITEM__KIND__KIND_GRANDFATHERING_RULE = 5
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSIDERED_ITEM__KIND)
 } Entitle__V1__ConsideredItem__Kind;
-/*
- * What the state of another moment is computed from. It makes no difference without at_ms.
- */
 typedef enum _Entitle__V1__Knowledge {
-  /*
-   * The same as SIGNED_BY_THEN.
-   */
   ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_UNSPECIFIED = 0,
-  /*
-   * The state as it was known: of each transaction and renewal info, the version that Apple had
-   * signed last at that moment.
-   */
   ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_SIGNED_BY_THEN = 1,
-  /*
-   * What is known today of that moment: the latest version of each, whenever it was signed.
-   */
   ENTITLE__V1__KNOWLEDGE__KNOWLEDGE_NOW = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__KNOWLEDGE)
 } Entitle__V1__Knowledge;
-/*
- * Kinds of changes.
- */
 typedef enum _Entitle__V1__ChangeKind {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_UNSPECIFIED = 0,
-  /*
-   * Facts of the customer were stored.
-   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_FACTS = 1,
-  /*
-   * The customer got a chain or app transaction.
-   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_LINKED = 2,
-  /*
-   * The customer lost a chain or app transaction.
-   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_UNLINKED = 3,
-  /*
-   * A grant was added or withdrawn.
-   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_GRANTS = 4,
-  /*
-   * A notification has events to handle.
-   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_EVENTS = 5,
-  /*
-   * The account was merged into another one.
-   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_MERGED = 6,
-  /*
-   * The account was deleted.
-   */
   ENTITLE__V1__CHANGE_KIND__CHANGE_KIND_DELETED = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CHANGE_KIND)
 } Entitle__V1__ChangeKind;
@@ -154,35 +90,15 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CUSTOMER_SELECTOR__SELECTOR__CASE)
 } Entitle__V1__CustomerSelector__SelectorCase;
 
-/*
- * Names a customer within an app and environment.
- */
 struct  Entitle__V1__CustomerSelector
 {
   ProtobufCMessage base;
   Entitle__V1__CustomerSelector__SelectorCase selector_case;
   union {
-    /*
-     * The caller's own id of the customer.
-     */
     char *account_id;
-    /*
-     * A chain. Selects its account; without an account, the chain alone.
-     */
     char *original_transaction_id;
-    /*
-     * Any transaction of a chain. Selects the same as the chain. The id of the chain is that of its
-     * first transaction, and selects the chain even if that transaction was never received.
-     */
     char *transaction_id;
-    /*
-     * One Apple account and app. Selects its account; without an account, all its unclaimed chains.
-     */
     char *app_transaction_id;
-    /*
-     * The UUID that the app set at purchase, in upper or lower case. Selects its account; without
-     * an account, all unclaimed chains that contain the UUID.
-     */
     char *app_account_token;
   };
 };
@@ -191,19 +107,10 @@ struct  Entitle__V1__CustomerSelector
     , ENTITLE__V1__CUSTOMER_SELECTOR__SELECTOR__NOT_SET, {0} }
 
 
-/*
- * How recent the data of an answer must be.
- */
 struct  Entitle__V1__Consistency
 {
   ProtobufCMessage base;
-  /*
-   * The mode. An unknown number is INVALID_ARGUMENT.
-   */
   Entitle__V1__Consistency__Mode mode;
-  /*
-   * A revision from an earlier answer; used with AT_LEAST_AS_FRESH only.
-   */
   int64_t min_revision;
 };
 #define ENTITLE__V1__CONSISTENCY__INIT \
@@ -226,48 +133,18 @@ typedef enum {
 struct  Entitle__V1__GetCustomerStateRequest
 {
   ProtobufCMessage base;
-  /*
-   * The customer.
-   */
   Entitle__V1__CustomerSelector *customer;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified. An unknown number is INVALID_ARGUMENT.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * How recent the data must be; MINIMIZE_LATENCY when absent.
-   */
   Entitle__V1__Consistency *consistency;
-  /*
-   * What the state of at_ms is computed from.
-   */
   Entitle__V1__Knowledge knowledge;
-  /*
-   * Whether a customer of whom nothing is stored is fetched from the App Store before the answer (R85). Only
-   * for a customer by original transaction, transaction or app transaction id. The caller needs the
-   * permission FETCH too. A customer that is known, or that Apple does not know either, is answered as
-   * without it. FAILED_PRECONDITION if the server has no key of the App Store Server API for the app;
-   * INVALID_ARGUMENT by GET, as what is fetched is stored.
-   */
   protobuf_c_boolean fetch_if_unknown;
   Entitle__V1__GetCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
-    /*
-     * The moment of the state, in milliseconds since the epoch; the current time when absent.
-     */
     int64_t at_ms;
   };
   Entitle__V1__GetCustomerStateRequest__HasIfRevisionDiffersCase has_if_revision_differs_case;
   union {
-    /*
-     * The revision of the state that the caller has cached. The answer is not_modified when the
-     * customer still has this revision, and neither time nor a new catalog can have changed the state
-     * since. Absent: the answer is the whole state.
-     */
     int64_t if_revision_differs;
   };
 };
@@ -286,19 +163,10 @@ typedef enum {
 struct  Entitle__V1__GetCustomerStateResponse
 {
   ProtobufCMessage base;
-  /*
-   * The customer's revision; 0 when nothing is known.
-   */
   int64_t revision;
   Entitle__V1__GetCustomerStateResponse__AnswerCase answer_case;
   union {
-    /*
-     * The state.
-     */
     Entitle__V1__CustomerState *state;
-    /*
-     * True: the state that the caller has cached is still valid.
-     */
     protobuf_c_boolean not_modified;
   };
 };
@@ -316,32 +184,14 @@ typedef enum {
 struct  Entitle__V1__BatchGetCustomerStateRequest
 {
   ProtobufCMessage base;
-  /*
-   * The customers. A customer may occur more than once.
-   */
   size_t n_customers;
   Entitle__V1__CustomerSelector **customers;
-  /*
-   * The app of all customers.
-   */
   char *bundle_id;
-  /*
-   * The environment of all customers; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * How recent the data must be; MINIMIZE_LATENCY when absent.
-   */
   Entitle__V1__Consistency *consistency;
-  /*
-   * What the state of at_ms is computed from.
-   */
   Entitle__V1__Knowledge knowledge;
   Entitle__V1__BatchGetCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
-    /*
-     * The moment of the state, in milliseconds since the epoch; the current time when absent.
-     */
     int64_t at_ms;
   };
 };
@@ -353,9 +203,6 @@ struct  Entitle__V1__BatchGetCustomerStateRequest
 struct  Entitle__V1__BatchGetCustomerStateResponse
 {
   ProtobufCMessage base;
-  /*
-   * One for each customer of the request, in its order; never not_modified.
-   */
   size_t n_results;
   Entitle__V1__GetCustomerStateResponse **results;
 };
@@ -373,36 +220,14 @@ typedef enum {
 struct  Entitle__V1__CheckEntitlementRequest
 {
   ProtobufCMessage base;
-  /*
-   * The customer.
-   */
   Entitle__V1__CustomerSelector *customer;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The id of the entitlement in the catalog. An entitlement that is not in the catalog is not
-   * granted.
-   */
   char *entitlement_id;
-  /*
-   * How recent the data must be; MINIMIZE_LATENCY when absent.
-   */
   Entitle__V1__Consistency *consistency;
-  /*
-   * What the state of at_ms is computed from.
-   */
   Entitle__V1__Knowledge knowledge;
   Entitle__V1__CheckEntitlementRequest__HasAtMsCase has_at_ms_case;
   union {
-    /*
-     * The moment of the state, in milliseconds since the epoch; the current time when absent.
-     */
     int64_t at_ms;
   };
 };
@@ -426,28 +251,14 @@ typedef enum {
 struct  Entitle__V1__CheckEntitlementResponse
 {
   ProtobufCMessage base;
-  /*
-   * Whether the customer may use it.
-   */
   protobuf_c_boolean granted;
-  /*
-   * The customer's revision; 0 when nothing is known.
-   */
   int64_t revision;
   Entitle__V1__CheckEntitlementResponse__HasUntilMsCase has_until_ms_case;
   union {
-    /*
-     * The latest end of the sources that confer it now, in milliseconds since the epoch; absent when
-     * it is not granted or has no end.
-     */
     int64_t until_ms;
   };
   Entitle__V1__CheckEntitlementResponse__HasNextTransitionAtMsCase has_next_transition_at_ms_case;
   union {
-    /*
-     * The next moment at which the customer's state changes without new facts, in milliseconds since
-     * the epoch. Do not cache this answer beyond it. Absent when there is none.
-     */
     int64_t next_transition_at_ms;
   };
 };
@@ -459,21 +270,9 @@ struct  Entitle__V1__CheckEntitlementResponse
 struct  Entitle__V1__ListCustomersRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Maximum number of entries in the page.
-   */
   int32_t page_size;
-  /*
-   * The next_page_token of the previous page; empty for the first page.
-   */
   char *page_token;
 };
 #define ENTITLE__V1__LIST_CUSTOMERS_REQUEST__INIT \
@@ -484,14 +283,8 @@ struct  Entitle__V1__ListCustomersRequest
 struct  Entitle__V1__ListCustomersResponse
 {
   ProtobufCMessage base;
-  /*
-   * The states, sorted by account id. A page may have fewer than page_size although more follow.
-   */
   size_t n_customers;
   Entitle__V1__CustomerState **customers;
-  /*
-   * The page_token of the next page; empty on the last page.
-   */
   char *next_page_token;
 };
 #define ENTITLE__V1__LIST_CUSTOMERS_RESPONSE__INIT \
@@ -508,32 +301,13 @@ typedef enum {
 struct  Entitle__V1__ExplainCustomerStateRequest
 {
   ProtobufCMessage base;
-  /*
-   * The customer.
-   */
   Entitle__V1__CustomerSelector *customer;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * A catalog in YAML to evaluate with, instead of the catalog in force; it is not stored. Empty:
-   * the catalog in force. An invalid catalog is INVALID_ARGUMENT, with all its errors.
-   */
   char *catalog_yaml;
-  /*
-   * What the state of at_ms is computed from.
-   */
   Entitle__V1__Knowledge knowledge;
   Entitle__V1__ExplainCustomerStateRequest__HasAtMsCase has_at_ms_case;
   union {
-    /*
-     * The moment of the state, in milliseconds since the epoch; the current time when absent.
-     */
     int64_t at_ms;
   };
 };
@@ -545,24 +319,11 @@ struct  Entitle__V1__ExplainCustomerStateRequest
 struct  Entitle__V1__ExplainCustomerStateResponse
 {
   ProtobufCMessage base;
-  /*
-   * The state that is explained.
-   */
   Entitle__V1__CustomerState *state;
-  /*
-   * Every entitlement of the catalog, and every other conferred one, sorted by entitlement_id. If
-   * they are too many, the conferred ones come first.
-   */
   size_t n_entitlements;
   Entitle__V1__EntitlementExplanation **entitlements;
-  /*
-   * Every group of the state, in the same order.
-   */
   size_t n_groups;
   Entitle__V1__GroupExplanation **groups;
-  /*
-   * What was left out of this answer, also of its state; absent when it is whole (R31).
-   */
   Entitle__V1__ExplanationOmissions *omitted;
 };
 #define ENTITLE__V1__EXPLAIN_CUSTOMER_STATE_RESPONSE__INIT \
@@ -570,37 +331,14 @@ struct  Entitle__V1__ExplainCustomerStateResponse
     , NULL, 0,NULL, 0,NULL, NULL }
 
 
-/*
- * The numbers of elements that a truncated explanation leaves out (R31). A list has 500 elements, or
- * fewer with very long identifiers. Groups and products are then those with the best standing, the
- * best first.
- */
 struct  Entitle__V1__ExplanationOmissions
 {
   ProtobufCMessage base;
-  /*
-   * Entitlements that are not explained.
-   */
   int32_t entitlements;
-  /*
-   * Subscription groups that are not explained, and not in the state.
-   */
   int32_t groups;
-  /*
-   * Products that are not in the state.
-   */
   int32_t products;
-  /*
-   * Conferred entitlements that are not in the state.
-   */
   int32_t state_entitlements;
-  /*
-   * Sources of the entitlements in the state. Those that end last are listed.
-   */
   int32_t sources;
-  /*
-   * Grandfathering rules that are not in the state.
-   */
   int32_t grandfathering;
 };
 #define ENTITLE__V1__EXPLANATION_OMISSIONS__INIT \
@@ -608,23 +346,11 @@ struct  Entitle__V1__ExplanationOmissions
     , 0, 0, 0, 0, 0, 0 }
 
 
-/*
- * Why an entitlement is conferred, or not.
- */
 struct  Entitle__V1__EntitlementExplanation
 {
   ProtobufCMessage base;
-  /*
-   * The entitlement.
-   */
   char *entitlement_id;
-  /*
-   * Whether it is conferred.
-   */
   protobuf_c_boolean conferred;
-  /*
-   * Why.
-   */
   Entitle__V1__Reasoning *reasoning;
 };
 #define ENTITLE__V1__ENTITLEMENT_EXPLANATION__INIT \
@@ -632,23 +358,11 @@ struct  Entitle__V1__EntitlementExplanation
     , (char *)protobuf_c_empty_string, 0, NULL }
 
 
-/*
- * Why a subscription group has its status.
- */
 struct  Entitle__V1__GroupExplanation
 {
   ProtobufCMessage base;
-  /*
-   * The group.
-   */
   char *group_id;
-  /*
-   * Its status.
-   */
   Entitle__V1__DetailedStatus status;
-  /*
-   * Why.
-   */
   Entitle__V1__Reasoning *reasoning;
 };
 #define ENTITLE__V1__GROUP_EXPLANATION__INIT \
@@ -662,38 +376,17 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__REASONING__HAS_CHANGES_COMPLETE_UNTIL_MS__CASE)
 } Entitle__V1__Reasoning__HasChangesCompleteUntilMsCase;
 
-/*
- * The facts considered, the decision, and what would change it.
- */
 struct  Entitle__V1__Reasoning
 {
   ProtobufCMessage base;
-  /*
-   * The rule that decided, and its result.
-   */
   Entitle__V1__Decision *decision;
-  /*
-   * The facts, grants and rules considered: the decisive ones first, then by kind, latest first,
-   * then by id. At most 50, the most recent ones.
-   */
   size_t n_considered;
   Entitle__V1__ConsideredItem **considered;
-  /*
-   * The known moments at which the result changes without new facts, earliest first; then the
-   * changes that new facts can cause.
-   */
   size_t n_changes;
   Entitle__V1__ExpectedChange **changes;
-  /*
-   * How many more items were considered than `considered` lists (R31).
-   */
   int32_t considered_omitted;
   Entitle__V1__Reasoning__HasChangesCompleteUntilMsCase has_changes_complete_until_ms_case;
   union {
-    /*
-     * The known moments in `changes` are complete up to this moment, and later ones may be missing
-     * (R31); absent when none is missing.
-     */
     int64_t changes_complete_until_ms;
   };
 };
@@ -702,19 +395,10 @@ struct  Entitle__V1__Reasoning
     , NULL, 0,NULL, 0,NULL, 0, ENTITLE__V1__REASONING__HAS_CHANGES_COMPLETE_UNTIL_MS__NOT_SET, {0} }
 
 
-/*
- * A numbered rule, and its result in this case.
- */
 struct  Entitle__V1__Decision
 {
   ProtobufCMessage base;
-  /*
-   * The number of the domain rule: 19 is R19.
-   */
   int32_t rule;
-  /*
-   * The result, in English, for people.
-   */
   char *sentence;
 };
 #define ENTITLE__V1__DECISION__INIT \
@@ -728,38 +412,16 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CONSIDERED_ITEM__HAS_STATED_AT_MS__CASE)
 } Entitle__V1__ConsideredItem__HasStatedAtMsCase;
 
-/*
- * One fact, grant or rule that was considered.
- */
 struct  Entitle__V1__ConsideredItem
 {
   ProtobufCMessage base;
-  /*
-   * Its kind.
-   */
   Entitle__V1__ConsideredItem__Kind kind;
-  /*
-   * Its id; the kind says which id it is.
-   */
   char *identifier;
-  /*
-   * Its product; empty when it has none.
-   */
   char *product_id;
-  /*
-   * True when the decision rests on it.
-   */
   protobuf_c_boolean decisive;
-  /*
-   * The result of this item alone.
-   */
   Entitle__V1__Decision *decision;
   Entitle__V1__ConsideredItem__HasStatedAtMsCase has_stated_at_ms_case;
   union {
-    /*
-     * When Apple signed it, or the operator gave it, in milliseconds since the epoch; absent for a
-     * rule of the catalog.
-     */
     int64_t stated_at_ms;
   };
 };
@@ -774,22 +436,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__EXPECTED_CHANGE__HAS_AT_MS__CASE)
 } Entitle__V1__ExpectedChange__HasAtMsCase;
 
-/*
- * A change that is known or possible.
- */
 struct  Entitle__V1__ExpectedChange
 {
   ProtobufCMessage base;
-  /*
-   * The result after the change, and its rule.
-   */
   Entitle__V1__Decision *decision;
   Entitle__V1__ExpectedChange__HasAtMsCase has_at_ms_case;
   union {
-    /*
-     * When, in milliseconds since the epoch; absent when a new fact, a grant or another catalog would
-     * cause it.
-     */
     int64_t at_ms;
   };
 };
@@ -801,36 +453,13 @@ struct  Entitle__V1__ExpectedChange
 struct  Entitle__V1__WatchCustomerStatesRequest
 {
   ProtobufCMessage base;
-  /*
-   * The cursor of the last handled response; the stream continues after it. Empty: from the next
-   * commit. "0": from the first change in the feed. OUT_OF_RANGE when the feed was trimmed beyond
-   * the cursor, or a failover lost its change; this can also end a running watch. Then read all
-   * states again, and watch without a cursor.
-   */
   char *cursor;
-  /*
-   * Only this app; empty: all.
-   */
   char *bundle_id;
-  /*
-   * Only this environment; all when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Only these accounts. Empty: all customers, with unclaimed chains and events without a customer.
-   * When an account is merged into another, the merge is its last change. Needs bundle_id and
-   * environment.
-   */
   size_t n_account_ids;
   char **account_ids;
-  /*
-   * Only changes with at least one of these kinds; empty: all.
-   */
   size_t n_kinds;
   Entitle__V1__ChangeKind *kinds;
-  /*
-   * True: changes are sent without states.
-   */
   protobuf_c_boolean without_states;
 };
 #define ENTITLE__V1__WATCH_CUSTOMER_STATES_REQUEST__INIT \
@@ -841,14 +470,7 @@ struct  Entitle__V1__WatchCustomerStatesRequest
 struct  Entitle__V1__WatchCustomerStatesResponse
 {
   ProtobufCMessage base;
-  /*
-   * The cursor to continue after this response. Opaque, except that "0" is the start of the feed.
-   */
   char *cursor;
-  /*
-   * The change. Absent in a response that only moves the cursor: one is sent at the start, and
-   * after 10 s without a matching change.
-   */
   Entitle__V1__CustomerChange *change;
 };
 #define ENTITLE__V1__WATCH_CUSTOMER_STATES_RESPONSE__INIT \
@@ -863,54 +485,21 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CUSTOMER_CHANGE__SUBJECT__CASE)
 } Entitle__V1__CustomerChange__SubjectCase;
 
-/*
- * One entry of the change feed, with the state.
- */
 struct  Entitle__V1__CustomerChange
 {
   ProtobufCMessage base;
-  /*
-   * Increases in commit order.
-   */
   int64_t sequence;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * When it was committed, in milliseconds since the epoch.
-   */
   int64_t committed_at_ms;
-  /*
-   * The kinds of the change; at least one.
-   */
   size_t n_kinds;
   Entitle__V1__ChangeKind *kinds;
-  /*
-   * Events that notifications reported, some of which need action.
-   */
   size_t n_events;
   Entitle__V1__FeedEvent **events;
-  /*
-   * The customer's state after this change. It may include later changes, which still follow.
-   * Absent when the request asks for no states, no customer is known, the catalog no longer names
-   * the app, the state does not fit into a response, or the state cannot be computed.
-   * GetCustomerState returns the error in the last two cases.
-   */
   Entitle__V1__CustomerState *state;
   Entitle__V1__CustomerChange__SubjectCase subject_case;
   union {
-    /*
-     * An account.
-     */
     char *account_id;
-    /*
-     * A chain that no account has claimed.
-     */
     char *original_transaction_id;
   };
 };
@@ -922,421 +511,69 @@ struct  Entitle__V1__CustomerChange
 /* Entitle__V1__CustomerSelector methods */
 void   entitle__v1__customer_selector__init
                      (Entitle__V1__CustomerSelector         *message);
-size_t entitle__v1__customer_selector__get_packed_size
-                     (const Entitle__V1__CustomerSelector   *message);
-size_t entitle__v1__customer_selector__pack
-                     (const Entitle__V1__CustomerSelector   *message,
-                      uint8_t             *out);
-size_t entitle__v1__customer_selector__pack_to_buffer
-                     (const Entitle__V1__CustomerSelector   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CustomerSelector *
-       entitle__v1__customer_selector__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__customer_selector__free_unpacked
-                     (Entitle__V1__CustomerSelector *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__Consistency methods */
 void   entitle__v1__consistency__init
                      (Entitle__V1__Consistency         *message);
-size_t entitle__v1__consistency__get_packed_size
-                     (const Entitle__V1__Consistency   *message);
-size_t entitle__v1__consistency__pack
-                     (const Entitle__V1__Consistency   *message,
-                      uint8_t             *out);
-size_t entitle__v1__consistency__pack_to_buffer
-                     (const Entitle__V1__Consistency   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Consistency *
-       entitle__v1__consistency__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__consistency__free_unpacked
-                     (Entitle__V1__Consistency *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetCustomerStateRequest methods */
 void   entitle__v1__get_customer_state_request__init
                      (Entitle__V1__GetCustomerStateRequest         *message);
-size_t entitle__v1__get_customer_state_request__get_packed_size
-                     (const Entitle__V1__GetCustomerStateRequest   *message);
-size_t entitle__v1__get_customer_state_request__pack
-                     (const Entitle__V1__GetCustomerStateRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_customer_state_request__pack_to_buffer
-                     (const Entitle__V1__GetCustomerStateRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetCustomerStateRequest *
-       entitle__v1__get_customer_state_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_customer_state_request__free_unpacked
-                     (Entitle__V1__GetCustomerStateRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetCustomerStateResponse methods */
 void   entitle__v1__get_customer_state_response__init
                      (Entitle__V1__GetCustomerStateResponse         *message);
-size_t entitle__v1__get_customer_state_response__get_packed_size
-                     (const Entitle__V1__GetCustomerStateResponse   *message);
-size_t entitle__v1__get_customer_state_response__pack
-                     (const Entitle__V1__GetCustomerStateResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_customer_state_response__pack_to_buffer
-                     (const Entitle__V1__GetCustomerStateResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetCustomerStateResponse *
-       entitle__v1__get_customer_state_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_customer_state_response__free_unpacked
-                     (Entitle__V1__GetCustomerStateResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__BatchGetCustomerStateRequest methods */
 void   entitle__v1__batch_get_customer_state_request__init
                      (Entitle__V1__BatchGetCustomerStateRequest         *message);
-size_t entitle__v1__batch_get_customer_state_request__get_packed_size
-                     (const Entitle__V1__BatchGetCustomerStateRequest   *message);
-size_t entitle__v1__batch_get_customer_state_request__pack
-                     (const Entitle__V1__BatchGetCustomerStateRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__batch_get_customer_state_request__pack_to_buffer
-                     (const Entitle__V1__BatchGetCustomerStateRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__BatchGetCustomerStateRequest *
-       entitle__v1__batch_get_customer_state_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__batch_get_customer_state_request__free_unpacked
-                     (Entitle__V1__BatchGetCustomerStateRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__BatchGetCustomerStateResponse methods */
 void   entitle__v1__batch_get_customer_state_response__init
                      (Entitle__V1__BatchGetCustomerStateResponse         *message);
-size_t entitle__v1__batch_get_customer_state_response__get_packed_size
-                     (const Entitle__V1__BatchGetCustomerStateResponse   *message);
-size_t entitle__v1__batch_get_customer_state_response__pack
-                     (const Entitle__V1__BatchGetCustomerStateResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__batch_get_customer_state_response__pack_to_buffer
-                     (const Entitle__V1__BatchGetCustomerStateResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__BatchGetCustomerStateResponse *
-       entitle__v1__batch_get_customer_state_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__batch_get_customer_state_response__free_unpacked
-                     (Entitle__V1__BatchGetCustomerStateResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__CheckEntitlementRequest methods */
 void   entitle__v1__check_entitlement_request__init
                      (Entitle__V1__CheckEntitlementRequest         *message);
-size_t entitle__v1__check_entitlement_request__get_packed_size
-                     (const Entitle__V1__CheckEntitlementRequest   *message);
-size_t entitle__v1__check_entitlement_request__pack
-                     (const Entitle__V1__CheckEntitlementRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__check_entitlement_request__pack_to_buffer
-                     (const Entitle__V1__CheckEntitlementRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CheckEntitlementRequest *
-       entitle__v1__check_entitlement_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__check_entitlement_request__free_unpacked
-                     (Entitle__V1__CheckEntitlementRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__CheckEntitlementResponse methods */
 void   entitle__v1__check_entitlement_response__init
                      (Entitle__V1__CheckEntitlementResponse         *message);
-size_t entitle__v1__check_entitlement_response__get_packed_size
-                     (const Entitle__V1__CheckEntitlementResponse   *message);
-size_t entitle__v1__check_entitlement_response__pack
-                     (const Entitle__V1__CheckEntitlementResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__check_entitlement_response__pack_to_buffer
-                     (const Entitle__V1__CheckEntitlementResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CheckEntitlementResponse *
-       entitle__v1__check_entitlement_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__check_entitlement_response__free_unpacked
-                     (Entitle__V1__CheckEntitlementResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListCustomersRequest methods */
 void   entitle__v1__list_customers_request__init
                      (Entitle__V1__ListCustomersRequest         *message);
-size_t entitle__v1__list_customers_request__get_packed_size
-                     (const Entitle__V1__ListCustomersRequest   *message);
-size_t entitle__v1__list_customers_request__pack
-                     (const Entitle__V1__ListCustomersRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_customers_request__pack_to_buffer
-                     (const Entitle__V1__ListCustomersRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListCustomersRequest *
-       entitle__v1__list_customers_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_customers_request__free_unpacked
-                     (Entitle__V1__ListCustomersRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListCustomersResponse methods */
 void   entitle__v1__list_customers_response__init
                      (Entitle__V1__ListCustomersResponse         *message);
-size_t entitle__v1__list_customers_response__get_packed_size
-                     (const Entitle__V1__ListCustomersResponse   *message);
-size_t entitle__v1__list_customers_response__pack
-                     (const Entitle__V1__ListCustomersResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_customers_response__pack_to_buffer
-                     (const Entitle__V1__ListCustomersResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListCustomersResponse *
-       entitle__v1__list_customers_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_customers_response__free_unpacked
-                     (Entitle__V1__ListCustomersResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ExplainCustomerStateRequest methods */
 void   entitle__v1__explain_customer_state_request__init
                      (Entitle__V1__ExplainCustomerStateRequest         *message);
-size_t entitle__v1__explain_customer_state_request__get_packed_size
-                     (const Entitle__V1__ExplainCustomerStateRequest   *message);
-size_t entitle__v1__explain_customer_state_request__pack
-                     (const Entitle__V1__ExplainCustomerStateRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__explain_customer_state_request__pack_to_buffer
-                     (const Entitle__V1__ExplainCustomerStateRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ExplainCustomerStateRequest *
-       entitle__v1__explain_customer_state_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__explain_customer_state_request__free_unpacked
-                     (Entitle__V1__ExplainCustomerStateRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ExplainCustomerStateResponse methods */
 void   entitle__v1__explain_customer_state_response__init
                      (Entitle__V1__ExplainCustomerStateResponse         *message);
-size_t entitle__v1__explain_customer_state_response__get_packed_size
-                     (const Entitle__V1__ExplainCustomerStateResponse   *message);
-size_t entitle__v1__explain_customer_state_response__pack
-                     (const Entitle__V1__ExplainCustomerStateResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__explain_customer_state_response__pack_to_buffer
-                     (const Entitle__V1__ExplainCustomerStateResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ExplainCustomerStateResponse *
-       entitle__v1__explain_customer_state_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__explain_customer_state_response__free_unpacked
-                     (Entitle__V1__ExplainCustomerStateResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ExplanationOmissions methods */
 void   entitle__v1__explanation_omissions__init
                      (Entitle__V1__ExplanationOmissions         *message);
-size_t entitle__v1__explanation_omissions__get_packed_size
-                     (const Entitle__V1__ExplanationOmissions   *message);
-size_t entitle__v1__explanation_omissions__pack
-                     (const Entitle__V1__ExplanationOmissions   *message,
-                      uint8_t             *out);
-size_t entitle__v1__explanation_omissions__pack_to_buffer
-                     (const Entitle__V1__ExplanationOmissions   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ExplanationOmissions *
-       entitle__v1__explanation_omissions__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__explanation_omissions__free_unpacked
-                     (Entitle__V1__ExplanationOmissions *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__EntitlementExplanation methods */
 void   entitle__v1__entitlement_explanation__init
                      (Entitle__V1__EntitlementExplanation         *message);
-size_t entitle__v1__entitlement_explanation__get_packed_size
-                     (const Entitle__V1__EntitlementExplanation   *message);
-size_t entitle__v1__entitlement_explanation__pack
-                     (const Entitle__V1__EntitlementExplanation   *message,
-                      uint8_t             *out);
-size_t entitle__v1__entitlement_explanation__pack_to_buffer
-                     (const Entitle__V1__EntitlementExplanation   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__EntitlementExplanation *
-       entitle__v1__entitlement_explanation__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__entitlement_explanation__free_unpacked
-                     (Entitle__V1__EntitlementExplanation *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GroupExplanation methods */
 void   entitle__v1__group_explanation__init
                      (Entitle__V1__GroupExplanation         *message);
-size_t entitle__v1__group_explanation__get_packed_size
-                     (const Entitle__V1__GroupExplanation   *message);
-size_t entitle__v1__group_explanation__pack
-                     (const Entitle__V1__GroupExplanation   *message,
-                      uint8_t             *out);
-size_t entitle__v1__group_explanation__pack_to_buffer
-                     (const Entitle__V1__GroupExplanation   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GroupExplanation *
-       entitle__v1__group_explanation__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__group_explanation__free_unpacked
-                     (Entitle__V1__GroupExplanation *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__Reasoning methods */
 void   entitle__v1__reasoning__init
                      (Entitle__V1__Reasoning         *message);
-size_t entitle__v1__reasoning__get_packed_size
-                     (const Entitle__V1__Reasoning   *message);
-size_t entitle__v1__reasoning__pack
-                     (const Entitle__V1__Reasoning   *message,
-                      uint8_t             *out);
-size_t entitle__v1__reasoning__pack_to_buffer
-                     (const Entitle__V1__Reasoning   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Reasoning *
-       entitle__v1__reasoning__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__reasoning__free_unpacked
-                     (Entitle__V1__Reasoning *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__Decision methods */
 void   entitle__v1__decision__init
                      (Entitle__V1__Decision         *message);
-size_t entitle__v1__decision__get_packed_size
-                     (const Entitle__V1__Decision   *message);
-size_t entitle__v1__decision__pack
-                     (const Entitle__V1__Decision   *message,
-                      uint8_t             *out);
-size_t entitle__v1__decision__pack_to_buffer
-                     (const Entitle__V1__Decision   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Decision *
-       entitle__v1__decision__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__decision__free_unpacked
-                     (Entitle__V1__Decision *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ConsideredItem methods */
 void   entitle__v1__considered_item__init
                      (Entitle__V1__ConsideredItem         *message);
-size_t entitle__v1__considered_item__get_packed_size
-                     (const Entitle__V1__ConsideredItem   *message);
-size_t entitle__v1__considered_item__pack
-                     (const Entitle__V1__ConsideredItem   *message,
-                      uint8_t             *out);
-size_t entitle__v1__considered_item__pack_to_buffer
-                     (const Entitle__V1__ConsideredItem   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ConsideredItem *
-       entitle__v1__considered_item__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__considered_item__free_unpacked
-                     (Entitle__V1__ConsideredItem *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ExpectedChange methods */
 void   entitle__v1__expected_change__init
                      (Entitle__V1__ExpectedChange         *message);
-size_t entitle__v1__expected_change__get_packed_size
-                     (const Entitle__V1__ExpectedChange   *message);
-size_t entitle__v1__expected_change__pack
-                     (const Entitle__V1__ExpectedChange   *message,
-                      uint8_t             *out);
-size_t entitle__v1__expected_change__pack_to_buffer
-                     (const Entitle__V1__ExpectedChange   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ExpectedChange *
-       entitle__v1__expected_change__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__expected_change__free_unpacked
-                     (Entitle__V1__ExpectedChange *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__WatchCustomerStatesRequest methods */
 void   entitle__v1__watch_customer_states_request__init
                      (Entitle__V1__WatchCustomerStatesRequest         *message);
-size_t entitle__v1__watch_customer_states_request__get_packed_size
-                     (const Entitle__V1__WatchCustomerStatesRequest   *message);
-size_t entitle__v1__watch_customer_states_request__pack
-                     (const Entitle__V1__WatchCustomerStatesRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__watch_customer_states_request__pack_to_buffer
-                     (const Entitle__V1__WatchCustomerStatesRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__WatchCustomerStatesRequest *
-       entitle__v1__watch_customer_states_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__watch_customer_states_request__free_unpacked
-                     (Entitle__V1__WatchCustomerStatesRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__WatchCustomerStatesResponse methods */
 void   entitle__v1__watch_customer_states_response__init
                      (Entitle__V1__WatchCustomerStatesResponse         *message);
-size_t entitle__v1__watch_customer_states_response__get_packed_size
-                     (const Entitle__V1__WatchCustomerStatesResponse   *message);
-size_t entitle__v1__watch_customer_states_response__pack
-                     (const Entitle__V1__WatchCustomerStatesResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__watch_customer_states_response__pack_to_buffer
-                     (const Entitle__V1__WatchCustomerStatesResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__WatchCustomerStatesResponse *
-       entitle__v1__watch_customer_states_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__watch_customer_states_response__free_unpacked
-                     (Entitle__V1__WatchCustomerStatesResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__CustomerChange methods */
 void   entitle__v1__customer_change__init
                      (Entitle__V1__CustomerChange         *message);
-size_t entitle__v1__customer_change__get_packed_size
-                     (const Entitle__V1__CustomerChange   *message);
-size_t entitle__v1__customer_change__pack
-                     (const Entitle__V1__CustomerChange   *message,
-                      uint8_t             *out);
-size_t entitle__v1__customer_change__pack_to_buffer
-                     (const Entitle__V1__CustomerChange   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CustomerChange *
-       entitle__v1__customer_change__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__customer_change__free_unpacked
-                     (Entitle__V1__CustomerChange *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__CustomerSelector_Closure)
@@ -1408,72 +645,6 @@ typedef void (*Entitle__V1__CustomerChange_Closure)
 
 /* --- services --- */
 
-typedef struct Entitle__V1__EntitlementService_Service Entitle__V1__EntitlementService_Service;
-struct Entitle__V1__EntitlementService_Service
-{
-  ProtobufCService base;
-  void (*get_customer_state)(Entitle__V1__EntitlementService_Service *service,
-                             const Entitle__V1__GetCustomerStateRequest *input,
-                             Entitle__V1__GetCustomerStateResponse_Closure closure,
-                             void *closure_data);
-  void (*batch_get_customer_state)(Entitle__V1__EntitlementService_Service *service,
-                                   const Entitle__V1__BatchGetCustomerStateRequest *input,
-                                   Entitle__V1__BatchGetCustomerStateResponse_Closure closure,
-                                   void *closure_data);
-  void (*check_entitlement)(Entitle__V1__EntitlementService_Service *service,
-                            const Entitle__V1__CheckEntitlementRequest *input,
-                            Entitle__V1__CheckEntitlementResponse_Closure closure,
-                            void *closure_data);
-  void (*explain_customer_state)(Entitle__V1__EntitlementService_Service *service,
-                                 const Entitle__V1__ExplainCustomerStateRequest *input,
-                                 Entitle__V1__ExplainCustomerStateResponse_Closure closure,
-                                 void *closure_data);
-  void (*watch_customer_states)(Entitle__V1__EntitlementService_Service *service,
-                                const Entitle__V1__WatchCustomerStatesRequest *input,
-                                Entitle__V1__WatchCustomerStatesResponse_Closure closure,
-                                void *closure_data);
-  void (*list_customers)(Entitle__V1__EntitlementService_Service *service,
-                         const Entitle__V1__ListCustomersRequest *input,
-                         Entitle__V1__ListCustomersResponse_Closure closure,
-                         void *closure_data);
-};
-typedef void (*Entitle__V1__EntitlementService_ServiceDestroy)(Entitle__V1__EntitlementService_Service *);
-void entitle__v1__entitlement_service__init (Entitle__V1__EntitlementService_Service *service,
-                                             Entitle__V1__EntitlementService_ServiceDestroy destroy);
-#define ENTITLE__V1__ENTITLEMENT_SERVICE__BASE_INIT \
-    { &entitle__v1__entitlement_service__descriptor, protobuf_c_service_invoke_internal, NULL }
-#define ENTITLE__V1__ENTITLEMENT_SERVICE__INIT(function_prefix__) \
-    { ENTITLE__V1__ENTITLEMENT_SERVICE__BASE_INIT,\
-      function_prefix__ ## get_customer_state,\
-      function_prefix__ ## batch_get_customer_state,\
-      function_prefix__ ## check_entitlement,\
-      function_prefix__ ## explain_customer_state,\
-      function_prefix__ ## watch_customer_states,\
-      function_prefix__ ## list_customers  }
-void entitle__v1__entitlement_service__get_customer_state(ProtobufCService *service,
-                                                          const Entitle__V1__GetCustomerStateRequest *input,
-                                                          Entitle__V1__GetCustomerStateResponse_Closure closure,
-                                                          void *closure_data);
-void entitle__v1__entitlement_service__batch_get_customer_state(ProtobufCService *service,
-                                                                const Entitle__V1__BatchGetCustomerStateRequest *input,
-                                                                Entitle__V1__BatchGetCustomerStateResponse_Closure closure,
-                                                                void *closure_data);
-void entitle__v1__entitlement_service__check_entitlement(ProtobufCService *service,
-                                                         const Entitle__V1__CheckEntitlementRequest *input,
-                                                         Entitle__V1__CheckEntitlementResponse_Closure closure,
-                                                         void *closure_data);
-void entitle__v1__entitlement_service__explain_customer_state(ProtobufCService *service,
-                                                              const Entitle__V1__ExplainCustomerStateRequest *input,
-                                                              Entitle__V1__ExplainCustomerStateResponse_Closure closure,
-                                                              void *closure_data);
-void entitle__v1__entitlement_service__watch_customer_states(ProtobufCService *service,
-                                                             const Entitle__V1__WatchCustomerStatesRequest *input,
-                                                             Entitle__V1__WatchCustomerStatesResponse_Closure closure,
-                                                             void *closure_data);
-void entitle__v1__entitlement_service__list_customers(ProtobufCService *service,
-                                                      const Entitle__V1__ListCustomersRequest *input,
-                                                      Entitle__V1__ListCustomersResponse_Closure closure,
-                                                      void *closure_data);
 
 /* --- descriptors --- */
 
@@ -1503,7 +674,6 @@ extern const ProtobufCMessageDescriptor entitle__v1__expected_change__descriptor
 extern const ProtobufCMessageDescriptor entitle__v1__watch_customer_states_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__watch_customer_states_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__customer_change__descriptor;
-extern const ProtobufCServiceDescriptor entitle__v1__entitlement_service__descriptor;
 
 PROTOBUF_C__END_DECLS
 

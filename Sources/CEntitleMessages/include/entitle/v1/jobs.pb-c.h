@@ -29,45 +29,18 @@ typedef struct Entitle__V1__JobResponse Entitle__V1__JobResponse;
 
 /* --- enums --- */
 
-/*
- * What a job fetches.
- */
 typedef enum _Entitle__V1__JobKind {
   ENTITLE__V1__JOB_KIND__JOB_KIND_UNSPECIFIED = 0,
-  /*
-   * What the App Store knows of the customer of a chain: statuses, history, refunds.
-   */
   ENTITLE__V1__JOB_KIND__JOB_KIND_REFETCH = 1,
-  /*
-   * The notifications of an app.
-   */
   ENTITLE__V1__JOB_KIND__JOB_KIND_RECONCILIATION = 2,
-  /*
-   * Nothing: it tells the App Store about the consumption of a purchase.
-   */
   ENTITLE__V1__JOB_KIND__JOB_KIND_CONSUMPTION = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__JOB_KIND)
 } Entitle__V1__JobKind;
-/*
- * The state of a job.
- */
 typedef enum _Entitle__V1__JobState {
   ENTITLE__V1__JOB_STATE__JOB_STATE_UNSPECIFIED = 0,
-  /*
-   * It is to be done, or a server is doing it.
-   */
   ENTITLE__V1__JOB_STATE__JOB_STATE_OPEN = 1,
-  /*
-   * What it should fetch was fetched.
-   */
   ENTITLE__V1__JOB_STATE__JOB_STATE_DONE = 2,
-  /*
-   * It failed too often. The change feed has an event, JOB_GIVEN_UP.
-   */
   ENTITLE__V1__JOB_STATE__JOB_STATE_GIVEN_UP = 3,
-  /*
-   * An operator ended it.
-   */
   ENTITLE__V1__JOB_STATE__JOB_STATE_CANCELLED = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__JOB_STATE)
 } Entitle__V1__JobState;
@@ -92,105 +65,37 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__JOB__HAS_COMPLETE_UNTIL_MS__CASE)
 } Entitle__V1__Job__HasCompleteUntilMsCase;
 
-/*
- * A job of the App Store Server API. There is at most one refetch for each chain, and one
- * reconciliation for each app and environment: a second request while it is open adds to it.
- */
 struct  Entitle__V1__Job
 {
   ProtobufCMessage base;
-  /*
-   * Names the job in this database.
-   */
   int64_t job_id;
-  /*
-   * What it fetches.
-   */
   Entitle__V1__JobKind kind;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The chain whose customer is fetched; empty for another kind.
-   */
   char *original_transaction_id;
-  /*
-   * The state.
-   */
   Entitle__V1__JobState state;
-  /*
-   * Why a customer is fetched; empty for a reconciliation.
-   */
   size_t n_reasons;
   Entitle__V1__RefetchReason *reasons;
-  /*
-   * When it was opened last, in milliseconds since the epoch.
-   */
   int64_t opened_at_ms;
-  /*
-   * When the job, or its last attempt, ended, in milliseconds since the epoch.
-   */
   int64_t changed_at_ms;
-  /*
-   * Whether a server is doing it now.
-   */
   protobuf_c_boolean running;
-  /*
-   * Number of attempts that failed, or whose answers did not help, since it was opened or retried, or has
-   * advanced.
-   */
   int32_t failures;
-  /*
-   * Why the last attempt failed, in English, for people; empty when it did not.
-   */
   char *last_failure;
-  /*
-   * Number of calls of the App Store Server API since it was opened.
-   */
   int64_t calls;
-  /*
-   * Number of signed payloads that these calls returned.
-   */
   int64_t payloads;
-  /*
-   * Number of these payloads that were new to the server.
-   */
   int64_t added;
-  /*
-   * Number of these payloads that the server refused: they failed verification, or are of an app or
-   * environment that it does not accept.
-   */
   int64_t refused;
-  /*
-   * The purchase about whose consumption the App Store is told; empty for another kind.
-   */
   char *transaction_id;
   Entitle__V1__Job__HasDueAtMsCase has_due_at_ms_case;
   union {
-    /*
-     * The next attempt, in milliseconds since the epoch; absent unless it is open and not running.
-     */
     int64_t due_at_ms;
   };
   Entitle__V1__Job__HasSinceMsCase has_since_ms_case;
   union {
-    /*
-     * A reconciliation asks for the notifications from this moment on, in milliseconds since the
-     * epoch; absent for a refetch.
-     */
     int64_t since_ms;
   };
   Entitle__V1__Job__HasCompleteUntilMsCase has_complete_until_ms_case;
   union {
-    /*
-     * The last reconciliation that is done asked for all notifications until this moment, in
-     * milliseconds since the epoch; absent before the first one.
-     */
     int64_t complete_until_ms;
   };
 };
@@ -202,37 +107,13 @@ struct  Entitle__V1__Job
 struct  Entitle__V1__ListJobsRequest
 {
   ProtobufCMessage base;
-  /*
-   * Only this app; empty: all.
-   */
   char *bundle_id;
-  /*
-   * Only this environment; absent: all.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Only this state; absent: all.
-   */
   Entitle__V1__JobState state;
-  /*
-   * Only this kind; absent: all.
-   */
   Entitle__V1__JobKind kind;
-  /*
-   * Only the job of this chain; empty: all.
-   */
   char *original_transaction_id;
-  /*
-   * Only the job with this id; 0: all.
-   */
   int64_t job_id;
-  /*
-   * Maximum number of jobs in the page.
-   */
   int32_t page_size;
-  /*
-   * The next_page_token of the previous page; empty for the first page.
-   */
   char *page_token;
 };
 #define ENTITLE__V1__LIST_JOBS_REQUEST__INIT \
@@ -243,14 +124,8 @@ struct  Entitle__V1__ListJobsRequest
 struct  Entitle__V1__ListJobsResponse
 {
   ProtobufCMessage base;
-  /*
-   * In the order of their ids. With a filter, a page that is not the last may have few or none.
-   */
   size_t n_jobs;
   Entitle__V1__Job **jobs;
-  /*
-   * The page_token of the next page; empty on the last page.
-   */
   char *next_page_token;
 };
 #define ENTITLE__V1__LIST_JOBS_RESPONSE__INIT \
@@ -261,18 +136,8 @@ struct  Entitle__V1__ListJobsResponse
 struct  Entitle__V1__RetryJobRequest
 {
   ProtobufCMessage base;
-  /*
-   * The job.
-   */
   int64_t job_id;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
 };
 #define ENTITLE__V1__RETRY_JOB_REQUEST__INIT \
@@ -283,18 +148,8 @@ struct  Entitle__V1__RetryJobRequest
 struct  Entitle__V1__CancelJobRequest
 {
   ProtobufCMessage base;
-  /*
-   * The job.
-   */
   int64_t job_id;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
 };
 #define ENTITLE__V1__CANCEL_JOB_REQUEST__INIT \
@@ -305,27 +160,10 @@ struct  Entitle__V1__CancelJobRequest
 struct  Entitle__V1__ReconcileNotificationsRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * From this moment on, in milliseconds since the epoch. Apple keeps notifications for 180 days,
-   * in Sandbox for 30: an earlier moment counts as the first one that Apple keeps.
-   */
   int64_t since_ms;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
 };
 #define ENTITLE__V1__RECONCILE_NOTIFICATIONS_REQUEST__INIT \
@@ -333,19 +171,10 @@ struct  Entitle__V1__ReconcileNotificationsRequest
     , (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string }
 
 
-/*
- * Response of `RetryJob`, `CancelJob` and `ReconcileNotifications`.
- */
 struct  Entitle__V1__JobResponse
 {
   ProtobufCMessage base;
-  /*
-   * The job after the call.
-   */
   Entitle__V1__Job *job;
-  /*
-   * Whether the call changed something.
-   */
   protobuf_c_boolean changed;
 };
 #define ENTITLE__V1__JOB_RESPONSE__INIT \
@@ -356,136 +185,24 @@ struct  Entitle__V1__JobResponse
 /* Entitle__V1__Job methods */
 void   entitle__v1__job__init
                      (Entitle__V1__Job         *message);
-size_t entitle__v1__job__get_packed_size
-                     (const Entitle__V1__Job   *message);
-size_t entitle__v1__job__pack
-                     (const Entitle__V1__Job   *message,
-                      uint8_t             *out);
-size_t entitle__v1__job__pack_to_buffer
-                     (const Entitle__V1__Job   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Job *
-       entitle__v1__job__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__job__free_unpacked
-                     (Entitle__V1__Job *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListJobsRequest methods */
 void   entitle__v1__list_jobs_request__init
                      (Entitle__V1__ListJobsRequest         *message);
-size_t entitle__v1__list_jobs_request__get_packed_size
-                     (const Entitle__V1__ListJobsRequest   *message);
-size_t entitle__v1__list_jobs_request__pack
-                     (const Entitle__V1__ListJobsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_jobs_request__pack_to_buffer
-                     (const Entitle__V1__ListJobsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListJobsRequest *
-       entitle__v1__list_jobs_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_jobs_request__free_unpacked
-                     (Entitle__V1__ListJobsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListJobsResponse methods */
 void   entitle__v1__list_jobs_response__init
                      (Entitle__V1__ListJobsResponse         *message);
-size_t entitle__v1__list_jobs_response__get_packed_size
-                     (const Entitle__V1__ListJobsResponse   *message);
-size_t entitle__v1__list_jobs_response__pack
-                     (const Entitle__V1__ListJobsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_jobs_response__pack_to_buffer
-                     (const Entitle__V1__ListJobsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListJobsResponse *
-       entitle__v1__list_jobs_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_jobs_response__free_unpacked
-                     (Entitle__V1__ListJobsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__RetryJobRequest methods */
 void   entitle__v1__retry_job_request__init
                      (Entitle__V1__RetryJobRequest         *message);
-size_t entitle__v1__retry_job_request__get_packed_size
-                     (const Entitle__V1__RetryJobRequest   *message);
-size_t entitle__v1__retry_job_request__pack
-                     (const Entitle__V1__RetryJobRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__retry_job_request__pack_to_buffer
-                     (const Entitle__V1__RetryJobRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__RetryJobRequest *
-       entitle__v1__retry_job_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__retry_job_request__free_unpacked
-                     (Entitle__V1__RetryJobRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__CancelJobRequest methods */
 void   entitle__v1__cancel_job_request__init
                      (Entitle__V1__CancelJobRequest         *message);
-size_t entitle__v1__cancel_job_request__get_packed_size
-                     (const Entitle__V1__CancelJobRequest   *message);
-size_t entitle__v1__cancel_job_request__pack
-                     (const Entitle__V1__CancelJobRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__cancel_job_request__pack_to_buffer
-                     (const Entitle__V1__CancelJobRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CancelJobRequest *
-       entitle__v1__cancel_job_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__cancel_job_request__free_unpacked
-                     (Entitle__V1__CancelJobRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ReconcileNotificationsRequest methods */
 void   entitle__v1__reconcile_notifications_request__init
                      (Entitle__V1__ReconcileNotificationsRequest         *message);
-size_t entitle__v1__reconcile_notifications_request__get_packed_size
-                     (const Entitle__V1__ReconcileNotificationsRequest   *message);
-size_t entitle__v1__reconcile_notifications_request__pack
-                     (const Entitle__V1__ReconcileNotificationsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__reconcile_notifications_request__pack_to_buffer
-                     (const Entitle__V1__ReconcileNotificationsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ReconcileNotificationsRequest *
-       entitle__v1__reconcile_notifications_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__reconcile_notifications_request__free_unpacked
-                     (Entitle__V1__ReconcileNotificationsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__JobResponse methods */
 void   entitle__v1__job_response__init
                      (Entitle__V1__JobResponse         *message);
-size_t entitle__v1__job_response__get_packed_size
-                     (const Entitle__V1__JobResponse   *message);
-size_t entitle__v1__job_response__pack
-                     (const Entitle__V1__JobResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__job_response__pack_to_buffer
-                     (const Entitle__V1__JobResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__JobResponse *
-       entitle__v1__job_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__job_response__free_unpacked
-                     (Entitle__V1__JobResponse *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__Job_Closure)
@@ -512,54 +229,6 @@ typedef void (*Entitle__V1__JobResponse_Closure)
 
 /* --- services --- */
 
-typedef struct Entitle__V1__JobService_Service Entitle__V1__JobService_Service;
-struct Entitle__V1__JobService_Service
-{
-  ProtobufCService base;
-  void (*list_jobs)(Entitle__V1__JobService_Service *service,
-                    const Entitle__V1__ListJobsRequest *input,
-                    Entitle__V1__ListJobsResponse_Closure closure,
-                    void *closure_data);
-  void (*retry_job)(Entitle__V1__JobService_Service *service,
-                    const Entitle__V1__RetryJobRequest *input,
-                    Entitle__V1__JobResponse_Closure closure,
-                    void *closure_data);
-  void (*cancel_job)(Entitle__V1__JobService_Service *service,
-                     const Entitle__V1__CancelJobRequest *input,
-                     Entitle__V1__JobResponse_Closure closure,
-                     void *closure_data);
-  void (*reconcile_notifications)(Entitle__V1__JobService_Service *service,
-                                  const Entitle__V1__ReconcileNotificationsRequest *input,
-                                  Entitle__V1__JobResponse_Closure closure,
-                                  void *closure_data);
-};
-typedef void (*Entitle__V1__JobService_ServiceDestroy)(Entitle__V1__JobService_Service *);
-void entitle__v1__job_service__init (Entitle__V1__JobService_Service *service,
-                                     Entitle__V1__JobService_ServiceDestroy destroy);
-#define ENTITLE__V1__JOB_SERVICE__BASE_INIT \
-    { &entitle__v1__job_service__descriptor, protobuf_c_service_invoke_internal, NULL }
-#define ENTITLE__V1__JOB_SERVICE__INIT(function_prefix__) \
-    { ENTITLE__V1__JOB_SERVICE__BASE_INIT,\
-      function_prefix__ ## list_jobs,\
-      function_prefix__ ## retry_job,\
-      function_prefix__ ## cancel_job,\
-      function_prefix__ ## reconcile_notifications  }
-void entitle__v1__job_service__list_jobs(ProtobufCService *service,
-                                         const Entitle__V1__ListJobsRequest *input,
-                                         Entitle__V1__ListJobsResponse_Closure closure,
-                                         void *closure_data);
-void entitle__v1__job_service__retry_job(ProtobufCService *service,
-                                         const Entitle__V1__RetryJobRequest *input,
-                                         Entitle__V1__JobResponse_Closure closure,
-                                         void *closure_data);
-void entitle__v1__job_service__cancel_job(ProtobufCService *service,
-                                          const Entitle__V1__CancelJobRequest *input,
-                                          Entitle__V1__JobResponse_Closure closure,
-                                          void *closure_data);
-void entitle__v1__job_service__reconcile_notifications(ProtobufCService *service,
-                                                       const Entitle__V1__ReconcileNotificationsRequest *input,
-                                                       Entitle__V1__JobResponse_Closure closure,
-                                                       void *closure_data);
 
 /* --- descriptors --- */
 
@@ -572,7 +241,6 @@ extern const ProtobufCMessageDescriptor entitle__v1__retry_job_request__descript
 extern const ProtobufCMessageDescriptor entitle__v1__cancel_job_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__reconcile_notifications_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__job_response__descriptor;
-extern const ProtobufCServiceDescriptor entitle__v1__job_service__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -41,93 +41,28 @@ typedef struct Entitle__V1__LinkEvent Entitle__V1__LinkEvent;
 
 /* --- enums --- */
 
-/*
- * How an appAccountToken is known. Ignore a number that you do not know.
- */
 typedef enum _Entitle__V1__AccountTokenState {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_UNSPECIFIED = 0,
-  /*
-   * A submission named the account with it.
-   */
   ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_LEARNED = 1,
-  /*
-   * Submissions named several accounts with it. It links nothing.
-   */
   ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_AMBIGUOUS = 2,
-  /*
-   * BindAccountToken named its account, or it is derived from the account's id.
-   */
   ENTITLE__V1__ACCOUNT_TOKEN_STATE__ACCOUNT_TOKEN_STATE_BOUND = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__ACCOUNT_TOKEN_STATE)
 } Entitle__V1__AccountTokenState;
-/*
- * Why a link changed. Ignore a number that you do not know.
- */
 typedef enum _Entitle__V1__LinkReason {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_UNSPECIFIED = 0,
-  /*
-   * A submission named the account, and there was none before.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_NAMED = 1,
-  /*
-   * A submission named another account, and the app's policy granted the claim.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_CLAIMED = 2,
-  /*
-   * By its appAccountToken.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_APP_ACCOUNT_TOKEN = 3,
-  /*
-   * By its appTransactionId.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_APP_TRANSACTION = 4,
-  /*
-   * By its previousOriginalTransactionId.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_PREVIOUS_CHAIN = 5,
-  /*
-   * An import of unsigned data named the account, and there was none before.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_IMPORTED = 6,
-  /*
-   * Its account was merged into another.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_MERGED = 7,
-  /*
-   * By LinkAccount.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_ASSIGNED = 8,
-  /*
-   * By UnlinkAccount.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_UNASSIGNED = 9,
-  /*
-   * By TransferPurchase.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_TRANSFERRED = 10,
-  /*
-   * Its account was deleted.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_DELETED = 11,
-  /*
-   * A submission named another account, and only a learned hint had linked it.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_YIELDED = 12,
-  /*
-   * Claims had moved it as often as the app allows (claims_per_purchase). It went to the account that has
-   * it by proof.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_SETTLED = 13,
-  /*
-   * Nothing changed: a claim was refused. to_account_id has the account that claimed it. The last one of
-   * each account is kept: 20 of a purchase and 20 of an account, for 90 days.
-   */
   ENTITLE__V1__LINK_REASON__LINK_REASON_REFUSED = 14
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__LINK_REASON)
 } Entitle__V1__LinkReason;
@@ -141,21 +76,12 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__LINK_TARGET__TARGET__CASE)
 } Entitle__V1__LinkTarget__TargetCase;
 
-/*
- * A chain or app transaction, which an account can own.
- */
 struct  Entitle__V1__LinkTarget
 {
   ProtobufCMessage base;
   Entitle__V1__LinkTarget__TargetCase target_case;
   union {
-    /*
-     * A chain.
-     */
     char *original_transaction_id;
-    /*
-     * One Apple account and app.
-     */
     char *app_transaction_id;
   };
 };
@@ -167,17 +93,8 @@ struct  Entitle__V1__LinkTarget
 struct  Entitle__V1__ResolveAccountRequest
 {
   ProtobufCMessage base;
-  /*
-   * The customer to find.
-   */
   Entitle__V1__CustomerSelector *customer;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
 };
 #define ENTITLE__V1__RESOLVE_ACCOUNT_REQUEST__INIT \
@@ -195,19 +112,10 @@ typedef enum {
 struct  Entitle__V1__ResolveAccountResponse
 {
   ProtobufCMessage base;
-  /*
-   * The customer's revision; 0 when nothing is known.
-   */
   int64_t revision;
   Entitle__V1__ResolveAccountResponse__CustomerCase customer_case;
   union {
-    /*
-     * An account; after a merge, the account that it was merged into.
-     */
     char *account_id;
-    /*
-     * A chain that no account has claimed.
-     */
     char *original_transaction_id;
   };
 };
@@ -219,30 +127,11 @@ struct  Entitle__V1__ResolveAccountResponse
 struct  Entitle__V1__LinkAccountRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The chain or app transaction to link. An unknown one is NOT_FOUND.
-   */
   Entitle__V1__LinkTarget *target;
-  /*
-   * The account; it may be unknown to the server.
-   */
   char *account_id;
-  /*
-   * Why.
-   */
   char *reason;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-   * is the caller.
-   */
   char *on_behalf_of;
 };
 #define ENTITLE__V1__LINK_ACCOUNT_REQUEST__INIT \
@@ -253,26 +142,10 @@ struct  Entitle__V1__LinkAccountRequest
 struct  Entitle__V1__UnlinkAccountRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The chain or app transaction to unlink. An unknown one is NOT_FOUND.
-   */
   Entitle__V1__LinkTarget *target;
-  /*
-   * Why.
-   */
   char *reason;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-   * is the caller.
-   */
   char *on_behalf_of;
 };
 #define ENTITLE__V1__UNLINK_ACCOUNT_REQUEST__INIT \
@@ -283,34 +156,12 @@ struct  Entitle__V1__UnlinkAccountRequest
 struct  Entitle__V1__TransferPurchaseRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The chain or app transaction to transfer. An unknown one is NOT_FOUND.
-   */
   Entitle__V1__LinkTarget *target;
-  /*
-   * The account that must own it now, otherwise FAILED_PRECONDITION. Empty: not checked.
-   */
   char *from_account_id;
-  /*
-   * The account that gets it; it may be unknown to the server.
-   */
   char *to_account_id;
-  /*
-   * Why.
-   */
   char *reason;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-   * is the caller.
-   */
   char *on_behalf_of;
 };
 #define ENTITLE__V1__TRANSFER_PURCHASE_REQUEST__INIT \
@@ -321,31 +172,11 @@ struct  Entitle__V1__TransferPurchaseRequest
 struct  Entitle__V1__MergeAccountsRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The account that is merged into the other. An unknown account is NOT_FOUND.
-   */
   char *from_account_id;
-  /*
-   * The account that gets everything. It may be unknown to the server, and must differ from
-   * from_account_id.
-   */
   char *into_account_id;
-  /*
-   * Why.
-   */
   char *reason;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-   * is the caller.
-   */
   char *on_behalf_of;
 };
 #define ENTITLE__V1__MERGE_ACCOUNTS_REQUEST__INIT \
@@ -356,20 +187,9 @@ struct  Entitle__V1__MergeAccountsRequest
 struct  Entitle__V1__LinkResponse
 {
   ProtobufCMessage base;
-  /*
-   * False when the call changed nothing.
-   */
   protobuf_c_boolean changed;
-  /*
-   * The chains and app transactions that changed owner: chains first, then by id. At most 4,000,
-   * the first ones.
-   */
   size_t n_targets;
   Entitle__V1__LinkTarget **targets;
-  /*
-   * The accounts and unclaimed chains concerned, with their revisions after the call. At most
-   * 4,000, accounts first.
-   */
   size_t n_customers;
   Entitle__V1__CustomerRevision **customers;
 };
@@ -381,32 +201,11 @@ struct  Entitle__V1__LinkResponse
 struct  Entitle__V1__BindAccountTokenRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The token: a UUID, in upper or lower case. It may be unknown to the server. That of zeros, which
-   * apps send when they set none, cannot be bound.
-   */
   char *app_account_token;
-  /*
-   * The account; it may be unknown to the server. Empty: what is known of the token is forgotten, as
-   * if it had never been presented.
-   */
   char *account_id;
-  /*
-   * Why.
-   */
   char *reason;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is stored with the change; the author
-   * is the caller.
-   */
   char *on_behalf_of;
 };
 #define ENTITLE__V1__BIND_ACCOUNT_TOKEN_REQUEST__INIT \
@@ -417,25 +216,10 @@ struct  Entitle__V1__BindAccountTokenRequest
 struct  Entitle__V1__ListAccountTokensRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The account; empty: the ambiguous tokens of all accounts.
-   */
   char *account_id;
-  /*
-   * Maximum number of entries in the page.
-   */
   int32_t page_size;
-  /*
-   * The next_page_token of the previous page; empty for the first page.
-   */
   char *page_token;
 };
 #define ENTITLE__V1__LIST_ACCOUNT_TOKENS_REQUEST__INIT \
@@ -446,14 +230,8 @@ struct  Entitle__V1__ListAccountTokensRequest
 struct  Entitle__V1__ListAccountTokensResponse
 {
   ProtobufCMessage base;
-  /*
-   * Sorted by token.
-   */
   size_t n_tokens;
   Entitle__V1__AccountToken **tokens;
-  /*
-   * The page_token of the next page; empty on the last page.
-   */
   char *next_page_token;
 };
 #define ENTITLE__V1__LIST_ACCOUNT_TOKENS_RESPONSE__INIT \
@@ -467,43 +245,17 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__ACCOUNT_TOKEN__HAS_SINCE_MS__CASE)
 } Entitle__V1__AccountToken__HasSinceMsCase;
 
-/*
- * What is known of an appAccountToken.
- */
 struct  Entitle__V1__AccountToken
 {
   ProtobufCMessage base;
-  /*
-   * The token.
-   */
   char *app_account_token;
-  /*
-   * How it is known.
-   */
   Entitle__V1__AccountTokenState state;
-  /*
-   * The account that it belongs to, or that was the first while it is ambiguous; empty when that
-   * account was deleted since.
-   */
   char *account_id;
-  /*
-   * The name of the authenticated caller that bound it, "local" where access control was off; empty
-   * for other tokens.
-   */
   char *author;
-  /*
-   * The reason given in the request; empty for other tokens.
-   */
   char *reason;
-  /*
-   * On whose behalf the author acted: a person or a tool, as named in the request; empty if none was.
-   */
   char *on_behalf_of;
   Entitle__V1__AccountToken__HasSinceMsCase has_since_ms_case;
   union {
-    /*
-     * When it got this state, in milliseconds since the epoch; absent when that is not known.
-     */
     int64_t since_ms;
   };
 };
@@ -515,17 +267,8 @@ struct  Entitle__V1__AccountToken
 struct  Entitle__V1__ListLinksRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The account.
-   */
   char *account_id;
 };
 #define ENTITLE__V1__LIST_LINKS_REQUEST__INIT \
@@ -536,9 +279,6 @@ struct  Entitle__V1__ListLinksRequest
 struct  Entitle__V1__ListLinksResponse
 {
   ProtobufCMessage base;
-  /*
-   * Chains first, then by id. At most 10,000, the first ones. ExportCustomer returns all.
-   */
   size_t n_links;
   Entitle__V1__Link **links;
 };
@@ -547,31 +287,13 @@ struct  Entitle__V1__ListLinksResponse
     , 0,NULL }
 
 
-/*
- * A link between an account and a chain or app transaction.
- */
 struct  Entitle__V1__Link
 {
   ProtobufCMessage base;
-  /*
-   * The chain or app transaction.
-   */
   Entitle__V1__LinkTarget *target;
-  /*
-   * Start, in milliseconds since the epoch.
-   */
   int64_t since_ms;
-  /*
-   * Why it was linked to this account.
-   */
   Entitle__V1__LinkReason reason;
-  /*
-   * True when the link rests on unsigned data.
-   */
   protobuf_c_boolean is_unsigned;
-  /*
-   * True when two accounts presented it. It then leads no other purchase to its account.
-   */
   protobuf_c_boolean is_contested;
 };
 #define ENTITLE__V1__LINK__INIT \
@@ -590,27 +312,12 @@ typedef enum {
 struct  Entitle__V1__GetLinkHistoryRequest
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified.
-   */
   Entitle__V1__StoreEnvironment environment;
   Entitle__V1__GetLinkHistoryRequest__SubjectCase subject_case;
   union {
-    /*
-     * A chain.
-     */
     char *original_transaction_id;
-    /*
-     * One Apple account and app.
-     */
     char *app_transaction_id;
-    /*
-     * An account.
-     */
     char *account_id;
   };
 };
@@ -622,9 +329,6 @@ struct  Entitle__V1__GetLinkHistoryRequest
 struct  Entitle__V1__GetLinkHistoryResponse
 {
   ProtobufCMessage base;
-  /*
-   * Oldest first; the latest 10,000 when there are more.
-   */
   size_t n_events;
   Entitle__V1__LinkEvent **events;
 };
@@ -633,60 +337,20 @@ struct  Entitle__V1__GetLinkHistoryResponse
     , 0,NULL }
 
 
-/*
- * One change in the history of a link.
- */
 struct  Entitle__V1__LinkEvent
 {
   ProtobufCMessage base;
-  /*
-   * The chain or app transaction.
-   */
   Entitle__V1__LinkTarget *target;
-  /*
-   * When, in milliseconds since the epoch.
-   */
   int64_t at_ms;
-  /*
-   * The account before; empty when there was none, or when it was deleted since.
-   */
   char *from_account_id;
-  /*
-   * The account after the change; empty when there is none, or when it was deleted since.
-   */
   char *to_account_id;
-  /*
-   * True when the account before was deleted since.
-   */
   protobuf_c_boolean from_deleted;
-  /*
-   * True when the account after the change was deleted since.
-   */
   protobuf_c_boolean to_deleted;
-  /*
-   * The cause of the change.
-   */
   Entitle__V1__LinkReason reason;
-  /*
-   * The name of the authenticated caller whose request or submission caused it: "local" where access
-   * control was off, "server" for the server's own jobs.
-   */
   char *author;
-  /*
-   * The reason given in the request; empty when a submission caused it.
-   */
   char *note;
-  /*
-   * On whose behalf the author acted: a person or a tool, as named in the request; empty if none was.
-   */
   char *on_behalf_of;
-  /*
-   * The id of the author's token, which is no secret; empty for another proof.
-   */
   char *token_id;
-  /*
-   * The W3C trace id of the author's call: 32 hexadecimal digits; empty if it was not traced.
-   */
   char *trace_id;
 };
 #define ENTITLE__V1__LINK_EVENT__INIT \
@@ -697,345 +361,57 @@ struct  Entitle__V1__LinkEvent
 /* Entitle__V1__LinkTarget methods */
 void   entitle__v1__link_target__init
                      (Entitle__V1__LinkTarget         *message);
-size_t entitle__v1__link_target__get_packed_size
-                     (const Entitle__V1__LinkTarget   *message);
-size_t entitle__v1__link_target__pack
-                     (const Entitle__V1__LinkTarget   *message,
-                      uint8_t             *out);
-size_t entitle__v1__link_target__pack_to_buffer
-                     (const Entitle__V1__LinkTarget   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__LinkTarget *
-       entitle__v1__link_target__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__link_target__free_unpacked
-                     (Entitle__V1__LinkTarget *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ResolveAccountRequest methods */
 void   entitle__v1__resolve_account_request__init
                      (Entitle__V1__ResolveAccountRequest         *message);
-size_t entitle__v1__resolve_account_request__get_packed_size
-                     (const Entitle__V1__ResolveAccountRequest   *message);
-size_t entitle__v1__resolve_account_request__pack
-                     (const Entitle__V1__ResolveAccountRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__resolve_account_request__pack_to_buffer
-                     (const Entitle__V1__ResolveAccountRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ResolveAccountRequest *
-       entitle__v1__resolve_account_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__resolve_account_request__free_unpacked
-                     (Entitle__V1__ResolveAccountRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ResolveAccountResponse methods */
 void   entitle__v1__resolve_account_response__init
                      (Entitle__V1__ResolveAccountResponse         *message);
-size_t entitle__v1__resolve_account_response__get_packed_size
-                     (const Entitle__V1__ResolveAccountResponse   *message);
-size_t entitle__v1__resolve_account_response__pack
-                     (const Entitle__V1__ResolveAccountResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__resolve_account_response__pack_to_buffer
-                     (const Entitle__V1__ResolveAccountResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ResolveAccountResponse *
-       entitle__v1__resolve_account_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__resolve_account_response__free_unpacked
-                     (Entitle__V1__ResolveAccountResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__LinkAccountRequest methods */
 void   entitle__v1__link_account_request__init
                      (Entitle__V1__LinkAccountRequest         *message);
-size_t entitle__v1__link_account_request__get_packed_size
-                     (const Entitle__V1__LinkAccountRequest   *message);
-size_t entitle__v1__link_account_request__pack
-                     (const Entitle__V1__LinkAccountRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__link_account_request__pack_to_buffer
-                     (const Entitle__V1__LinkAccountRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__LinkAccountRequest *
-       entitle__v1__link_account_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__link_account_request__free_unpacked
-                     (Entitle__V1__LinkAccountRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__UnlinkAccountRequest methods */
 void   entitle__v1__unlink_account_request__init
                      (Entitle__V1__UnlinkAccountRequest         *message);
-size_t entitle__v1__unlink_account_request__get_packed_size
-                     (const Entitle__V1__UnlinkAccountRequest   *message);
-size_t entitle__v1__unlink_account_request__pack
-                     (const Entitle__V1__UnlinkAccountRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__unlink_account_request__pack_to_buffer
-                     (const Entitle__V1__UnlinkAccountRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__UnlinkAccountRequest *
-       entitle__v1__unlink_account_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__unlink_account_request__free_unpacked
-                     (Entitle__V1__UnlinkAccountRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__TransferPurchaseRequest methods */
 void   entitle__v1__transfer_purchase_request__init
                      (Entitle__V1__TransferPurchaseRequest         *message);
-size_t entitle__v1__transfer_purchase_request__get_packed_size
-                     (const Entitle__V1__TransferPurchaseRequest   *message);
-size_t entitle__v1__transfer_purchase_request__pack
-                     (const Entitle__V1__TransferPurchaseRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__transfer_purchase_request__pack_to_buffer
-                     (const Entitle__V1__TransferPurchaseRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__TransferPurchaseRequest *
-       entitle__v1__transfer_purchase_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__transfer_purchase_request__free_unpacked
-                     (Entitle__V1__TransferPurchaseRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__MergeAccountsRequest methods */
 void   entitle__v1__merge_accounts_request__init
                      (Entitle__V1__MergeAccountsRequest         *message);
-size_t entitle__v1__merge_accounts_request__get_packed_size
-                     (const Entitle__V1__MergeAccountsRequest   *message);
-size_t entitle__v1__merge_accounts_request__pack
-                     (const Entitle__V1__MergeAccountsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__merge_accounts_request__pack_to_buffer
-                     (const Entitle__V1__MergeAccountsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__MergeAccountsRequest *
-       entitle__v1__merge_accounts_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__merge_accounts_request__free_unpacked
-                     (Entitle__V1__MergeAccountsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__LinkResponse methods */
 void   entitle__v1__link_response__init
                      (Entitle__V1__LinkResponse         *message);
-size_t entitle__v1__link_response__get_packed_size
-                     (const Entitle__V1__LinkResponse   *message);
-size_t entitle__v1__link_response__pack
-                     (const Entitle__V1__LinkResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__link_response__pack_to_buffer
-                     (const Entitle__V1__LinkResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__LinkResponse *
-       entitle__v1__link_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__link_response__free_unpacked
-                     (Entitle__V1__LinkResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__BindAccountTokenRequest methods */
 void   entitle__v1__bind_account_token_request__init
                      (Entitle__V1__BindAccountTokenRequest         *message);
-size_t entitle__v1__bind_account_token_request__get_packed_size
-                     (const Entitle__V1__BindAccountTokenRequest   *message);
-size_t entitle__v1__bind_account_token_request__pack
-                     (const Entitle__V1__BindAccountTokenRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__bind_account_token_request__pack_to_buffer
-                     (const Entitle__V1__BindAccountTokenRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__BindAccountTokenRequest *
-       entitle__v1__bind_account_token_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__bind_account_token_request__free_unpacked
-                     (Entitle__V1__BindAccountTokenRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListAccountTokensRequest methods */
 void   entitle__v1__list_account_tokens_request__init
                      (Entitle__V1__ListAccountTokensRequest         *message);
-size_t entitle__v1__list_account_tokens_request__get_packed_size
-                     (const Entitle__V1__ListAccountTokensRequest   *message);
-size_t entitle__v1__list_account_tokens_request__pack
-                     (const Entitle__V1__ListAccountTokensRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_account_tokens_request__pack_to_buffer
-                     (const Entitle__V1__ListAccountTokensRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListAccountTokensRequest *
-       entitle__v1__list_account_tokens_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_account_tokens_request__free_unpacked
-                     (Entitle__V1__ListAccountTokensRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListAccountTokensResponse methods */
 void   entitle__v1__list_account_tokens_response__init
                      (Entitle__V1__ListAccountTokensResponse         *message);
-size_t entitle__v1__list_account_tokens_response__get_packed_size
-                     (const Entitle__V1__ListAccountTokensResponse   *message);
-size_t entitle__v1__list_account_tokens_response__pack
-                     (const Entitle__V1__ListAccountTokensResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_account_tokens_response__pack_to_buffer
-                     (const Entitle__V1__ListAccountTokensResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListAccountTokensResponse *
-       entitle__v1__list_account_tokens_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_account_tokens_response__free_unpacked
-                     (Entitle__V1__ListAccountTokensResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__AccountToken methods */
 void   entitle__v1__account_token__init
                      (Entitle__V1__AccountToken         *message);
-size_t entitle__v1__account_token__get_packed_size
-                     (const Entitle__V1__AccountToken   *message);
-size_t entitle__v1__account_token__pack
-                     (const Entitle__V1__AccountToken   *message,
-                      uint8_t             *out);
-size_t entitle__v1__account_token__pack_to_buffer
-                     (const Entitle__V1__AccountToken   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__AccountToken *
-       entitle__v1__account_token__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__account_token__free_unpacked
-                     (Entitle__V1__AccountToken *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListLinksRequest methods */
 void   entitle__v1__list_links_request__init
                      (Entitle__V1__ListLinksRequest         *message);
-size_t entitle__v1__list_links_request__get_packed_size
-                     (const Entitle__V1__ListLinksRequest   *message);
-size_t entitle__v1__list_links_request__pack
-                     (const Entitle__V1__ListLinksRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_links_request__pack_to_buffer
-                     (const Entitle__V1__ListLinksRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListLinksRequest *
-       entitle__v1__list_links_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_links_request__free_unpacked
-                     (Entitle__V1__ListLinksRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListLinksResponse methods */
 void   entitle__v1__list_links_response__init
                      (Entitle__V1__ListLinksResponse         *message);
-size_t entitle__v1__list_links_response__get_packed_size
-                     (const Entitle__V1__ListLinksResponse   *message);
-size_t entitle__v1__list_links_response__pack
-                     (const Entitle__V1__ListLinksResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_links_response__pack_to_buffer
-                     (const Entitle__V1__ListLinksResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListLinksResponse *
-       entitle__v1__list_links_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_links_response__free_unpacked
-                     (Entitle__V1__ListLinksResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__Link methods */
 void   entitle__v1__link__init
                      (Entitle__V1__Link         *message);
-size_t entitle__v1__link__get_packed_size
-                     (const Entitle__V1__Link   *message);
-size_t entitle__v1__link__pack
-                     (const Entitle__V1__Link   *message,
-                      uint8_t             *out);
-size_t entitle__v1__link__pack_to_buffer
-                     (const Entitle__V1__Link   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Link *
-       entitle__v1__link__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__link__free_unpacked
-                     (Entitle__V1__Link *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetLinkHistoryRequest methods */
 void   entitle__v1__get_link_history_request__init
                      (Entitle__V1__GetLinkHistoryRequest         *message);
-size_t entitle__v1__get_link_history_request__get_packed_size
-                     (const Entitle__V1__GetLinkHistoryRequest   *message);
-size_t entitle__v1__get_link_history_request__pack
-                     (const Entitle__V1__GetLinkHistoryRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_link_history_request__pack_to_buffer
-                     (const Entitle__V1__GetLinkHistoryRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetLinkHistoryRequest *
-       entitle__v1__get_link_history_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_link_history_request__free_unpacked
-                     (Entitle__V1__GetLinkHistoryRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetLinkHistoryResponse methods */
 void   entitle__v1__get_link_history_response__init
                      (Entitle__V1__GetLinkHistoryResponse         *message);
-size_t entitle__v1__get_link_history_response__get_packed_size
-                     (const Entitle__V1__GetLinkHistoryResponse   *message);
-size_t entitle__v1__get_link_history_response__pack
-                     (const Entitle__V1__GetLinkHistoryResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_link_history_response__pack_to_buffer
-                     (const Entitle__V1__GetLinkHistoryResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetLinkHistoryResponse *
-       entitle__v1__get_link_history_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_link_history_response__free_unpacked
-                     (Entitle__V1__GetLinkHistoryResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__LinkEvent methods */
 void   entitle__v1__link_event__init
                      (Entitle__V1__LinkEvent         *message);
-size_t entitle__v1__link_event__get_packed_size
-                     (const Entitle__V1__LinkEvent   *message);
-size_t entitle__v1__link_event__pack
-                     (const Entitle__V1__LinkEvent   *message,
-                      uint8_t             *out);
-size_t entitle__v1__link_event__pack_to_buffer
-                     (const Entitle__V1__LinkEvent   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__LinkEvent *
-       entitle__v1__link_event__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__link_event__free_unpacked
-                     (Entitle__V1__LinkEvent *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__LinkTarget_Closure)
@@ -1095,99 +471,6 @@ typedef void (*Entitle__V1__LinkEvent_Closure)
 
 /* --- services --- */
 
-typedef struct Entitle__V1__LinkService_Service Entitle__V1__LinkService_Service;
-struct Entitle__V1__LinkService_Service
-{
-  ProtobufCService base;
-  void (*resolve_account)(Entitle__V1__LinkService_Service *service,
-                          const Entitle__V1__ResolveAccountRequest *input,
-                          Entitle__V1__ResolveAccountResponse_Closure closure,
-                          void *closure_data);
-  void (*link_account)(Entitle__V1__LinkService_Service *service,
-                       const Entitle__V1__LinkAccountRequest *input,
-                       Entitle__V1__LinkResponse_Closure closure,
-                       void *closure_data);
-  void (*unlink_account)(Entitle__V1__LinkService_Service *service,
-                         const Entitle__V1__UnlinkAccountRequest *input,
-                         Entitle__V1__LinkResponse_Closure closure,
-                         void *closure_data);
-  void (*transfer_purchase)(Entitle__V1__LinkService_Service *service,
-                            const Entitle__V1__TransferPurchaseRequest *input,
-                            Entitle__V1__LinkResponse_Closure closure,
-                            void *closure_data);
-  void (*merge_accounts)(Entitle__V1__LinkService_Service *service,
-                         const Entitle__V1__MergeAccountsRequest *input,
-                         Entitle__V1__LinkResponse_Closure closure,
-                         void *closure_data);
-  void (*list_links)(Entitle__V1__LinkService_Service *service,
-                     const Entitle__V1__ListLinksRequest *input,
-                     Entitle__V1__ListLinksResponse_Closure closure,
-                     void *closure_data);
-  void (*bind_account_token)(Entitle__V1__LinkService_Service *service,
-                             const Entitle__V1__BindAccountTokenRequest *input,
-                             Entitle__V1__LinkResponse_Closure closure,
-                             void *closure_data);
-  void (*list_account_tokens)(Entitle__V1__LinkService_Service *service,
-                              const Entitle__V1__ListAccountTokensRequest *input,
-                              Entitle__V1__ListAccountTokensResponse_Closure closure,
-                              void *closure_data);
-  void (*get_link_history)(Entitle__V1__LinkService_Service *service,
-                           const Entitle__V1__GetLinkHistoryRequest *input,
-                           Entitle__V1__GetLinkHistoryResponse_Closure closure,
-                           void *closure_data);
-};
-typedef void (*Entitle__V1__LinkService_ServiceDestroy)(Entitle__V1__LinkService_Service *);
-void entitle__v1__link_service__init (Entitle__V1__LinkService_Service *service,
-                                      Entitle__V1__LinkService_ServiceDestroy destroy);
-#define ENTITLE__V1__LINK_SERVICE__BASE_INIT \
-    { &entitle__v1__link_service__descriptor, protobuf_c_service_invoke_internal, NULL }
-#define ENTITLE__V1__LINK_SERVICE__INIT(function_prefix__) \
-    { ENTITLE__V1__LINK_SERVICE__BASE_INIT,\
-      function_prefix__ ## resolve_account,\
-      function_prefix__ ## link_account,\
-      function_prefix__ ## unlink_account,\
-      function_prefix__ ## transfer_purchase,\
-      function_prefix__ ## merge_accounts,\
-      function_prefix__ ## list_links,\
-      function_prefix__ ## bind_account_token,\
-      function_prefix__ ## list_account_tokens,\
-      function_prefix__ ## get_link_history  }
-void entitle__v1__link_service__resolve_account(ProtobufCService *service,
-                                                const Entitle__V1__ResolveAccountRequest *input,
-                                                Entitle__V1__ResolveAccountResponse_Closure closure,
-                                                void *closure_data);
-void entitle__v1__link_service__link_account(ProtobufCService *service,
-                                             const Entitle__V1__LinkAccountRequest *input,
-                                             Entitle__V1__LinkResponse_Closure closure,
-                                             void *closure_data);
-void entitle__v1__link_service__unlink_account(ProtobufCService *service,
-                                               const Entitle__V1__UnlinkAccountRequest *input,
-                                               Entitle__V1__LinkResponse_Closure closure,
-                                               void *closure_data);
-void entitle__v1__link_service__transfer_purchase(ProtobufCService *service,
-                                                  const Entitle__V1__TransferPurchaseRequest *input,
-                                                  Entitle__V1__LinkResponse_Closure closure,
-                                                  void *closure_data);
-void entitle__v1__link_service__merge_accounts(ProtobufCService *service,
-                                               const Entitle__V1__MergeAccountsRequest *input,
-                                               Entitle__V1__LinkResponse_Closure closure,
-                                               void *closure_data);
-void entitle__v1__link_service__list_links(ProtobufCService *service,
-                                           const Entitle__V1__ListLinksRequest *input,
-                                           Entitle__V1__ListLinksResponse_Closure closure,
-                                           void *closure_data);
-void entitle__v1__link_service__bind_account_token(ProtobufCService *service,
-                                                   const Entitle__V1__BindAccountTokenRequest *input,
-                                                   Entitle__V1__LinkResponse_Closure closure,
-                                                   void *closure_data);
-void entitle__v1__link_service__list_account_tokens(ProtobufCService *service,
-                                                    const Entitle__V1__ListAccountTokensRequest *input,
-                                                    Entitle__V1__ListAccountTokensResponse_Closure closure,
-                                                    void *closure_data);
-void entitle__v1__link_service__get_link_history(ProtobufCService *service,
-                                                 const Entitle__V1__GetLinkHistoryRequest *input,
-                                                 Entitle__V1__GetLinkHistoryResponse_Closure closure,
-                                                 void *closure_data);
 
 /* --- descriptors --- */
 
@@ -1211,7 +494,6 @@ extern const ProtobufCMessageDescriptor entitle__v1__link__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__get_link_history_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__get_link_history_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__link_event__descriptor;
-extern const ProtobufCServiceDescriptor entitle__v1__link_service__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -36,134 +36,47 @@ typedef struct Entitle__V1__ChangeImportResponse Entitle__V1__ChangeImportRespon
 
 /* --- enums --- */
 
-/*
- * The state of a row.
- */
 typedef enum _Entitle__V1__ImportRowState {
   ENTITLE__V1__IMPORT_ROW_STATE__IMPORT_ROW_STATE_UNSPECIFIED = 0,
-  /*
-   * It is to be done, or a server is doing it.
-   */
   ENTITLE__V1__IMPORT_ROW_STATE__IMPORT_ROW_STATE_WAITING = 1,
-  /*
-   * What the App Store knows of the customer is stored, and linked to the account.
-   */
   ENTITLE__V1__IMPORT_ROW_STATE__IMPORT_ROW_STATE_DONE = 2,
-  /*
-   * It was not accepted, or failed for good; see ImportFailure.
-   */
   ENTITLE__V1__IMPORT_ROW_STATE__IMPORT_ROW_STATE_FAILED = 3,
-  /*
-   * A row that is done, or an earlier one of the import, has the same account and transaction. Nothing
-   * is done for it.
-   */
   ENTITLE__V1__IMPORT_ROW_STATE__IMPORT_ROW_STATE_DUPLICATE = 4,
-  /*
-   * An operator cancelled it.
-   */
   ENTITLE__V1__IMPORT_ROW_STATE__IMPORT_ROW_STATE_CANCELLED = 5
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__IMPORT_ROW_STATE)
 } Entitle__V1__ImportRowState;
-/*
- * Why a row failed.
- */
 typedef enum _Entitle__V1__ImportFailure {
   ENTITLE__V1__IMPORT_FAILURE__IMPORT_FAILURE_UNSPECIFIED = 0,
-  /*
-   * A value of the row is not valid.
-   */
   ENTITLE__V1__IMPORT_FAILURE__IMPORT_FAILURE_INVALID = 1,
-  /*
-   * The catalog does not accept the environment, or the server has no key for it.
-   */
   ENTITLE__V1__IMPORT_FAILURE__IMPORT_FAILURE_NOT_SERVED = 2,
-  /*
-   * An earlier row has another account for the same transaction.
-   */
   ENTITLE__V1__IMPORT_FAILURE__IMPORT_FAILURE_CONFLICT = 3,
-  /*
-   * The App Store knows no such transaction in the environments that were asked.
-   */
   ENTITLE__V1__IMPORT_FAILURE__IMPORT_FAILURE_UNKNOWN_TRANSACTION = 4,
-  /*
-   * A purchase belongs to another account, and stays there.
-   */
   ENTITLE__V1__IMPORT_FAILURE__IMPORT_FAILURE_LINKED_ELSEWHERE = 5,
-  /*
-   * The account has as many purchases as the app allows.
-   */
   ENTITLE__V1__IMPORT_FAILURE__IMPORT_FAILURE_ACCOUNT_FULL = 6,
-  /*
-   * The token is bound to another account.
-   */
   ENTITLE__V1__IMPORT_FAILURE__IMPORT_FAILURE_TOKEN_ELSEWHERE = 7,
-  /*
-   * The server does not accept what the App Store listed: see the detail.
-   */
   ENTITLE__V1__IMPORT_FAILURE__IMPORT_FAILURE_REFUSED = 8,
-  /*
-   * The App Store lists no purchase of the customer.
-   */
   ENTITLE__V1__IMPORT_FAILURE__IMPORT_FAILURE_NOTHING_LISTED = 9,
-  /*
-   * The attempts failed too often: see the detail.
-   */
   ENTITLE__V1__IMPORT_FAILURE__IMPORT_FAILURE_GIVEN_UP = 10
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__IMPORT_FAILURE)
 } Entitle__V1__ImportFailure;
-/*
- * What is done with an import.
- */
 typedef enum _Entitle__V1__ImportAction {
   ENTITLE__V1__IMPORT_ACTION__IMPORT_ACTION_UNSPECIFIED = 0,
-  /*
-   * Cancels the rows that wait.
-   */
   ENTITLE__V1__IMPORT_ACTION__IMPORT_ACTION_CANCEL = 1,
-  /*
-   * Repeats failed and cancelled rows. Invalid rows are not repeated. A conflict is not repeated while
-   * the row of the other account waits or is cancelled.
-   */
   ENTITLE__V1__IMPORT_ACTION__IMPORT_ACTION_RETRY = 2,
-  /*
-   * The import is deleted with its rows. What was stored and linked stays.
-   */
   ENTITLE__V1__IMPORT_ACTION__IMPORT_ACTION_DELETE = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__IMPORT_ACTION)
 } Entitle__V1__ImportAction;
 
 /* --- messages --- */
 
-/*
- * An account of a team, and a transaction of its purchases.
- */
 struct  Entitle__V1__ImportedAccount
 {
   ProtobufCMessage base;
-  /*
-   * Names the row in its import: 1 or more.
-   */
   int64_t row;
-  /*
-   * The account, as the team's other calls name it.
-   */
   char *account_id;
-  /*
-   * Any transaction id of the customer, an original transaction id, or an app transaction id.
-   */
   char *transaction_id;
-  /*
-   * Bound to the account, as by BindAccountToken, unless it is bound to another one; empty for none.
-   */
   char *app_account_token;
-  /*
-   * The environment: production, also when unspecified, or sandbox.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * With production: ask for the transaction in sandbox if the App Store does not know it in production,
-   * as far as the caller may use sandbox.
-   */
   protobuf_c_boolean sandbox_too;
 };
 #define ENTITLE__V1__IMPORTED_ACCOUNT__INIT \
@@ -174,32 +87,12 @@ struct  Entitle__V1__ImportedAccount
 struct  Entitle__V1__ImportAccountsRequest
 {
   ProtobufCMessage base;
-  /*
-   * The import: 1 to 64 letters, digits, hyphens and underscores of the caller's choice. Each app has
-   * ids of its own.
-   */
   char *import_id;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * In the order of their numbers, each once.
-   */
   size_t n_rows;
   Entitle__V1__ImportedAccount **rows;
-  /*
-   * Check all that can be checked without the App Store, and store nothing.
-   */
   protobuf_c_boolean dry_run;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
 };
 #define ENTITLE__V1__IMPORT_ACCOUNTS_REQUEST__INIT \
@@ -210,9 +103,6 @@ struct  Entitle__V1__ImportAccountsRequest
 struct  Entitle__V1__ImportAccountsResponse
 {
   ProtobufCMessage base;
-  /*
-   * One for each row, in order.
-   */
   size_t n_results;
   Entitle__V1__ImportRowResult **results;
 };
@@ -221,31 +111,13 @@ struct  Entitle__V1__ImportAccountsResponse
     , 0,NULL }
 
 
-/*
- * What became of a row of the request.
- */
 struct  Entitle__V1__ImportRowResult
 {
   ProtobufCMessage base;
-  /*
-   * The row.
-   */
   int64_t row;
-  /*
-   * Its state now.
-   */
   Entitle__V1__ImportRowState state;
-  /*
-   * Why it failed; unspecified unless it has.
-   */
   Entitle__V1__ImportFailure failure;
-  /*
-   * More about its state, in English, for people; may be empty.
-   */
   char *detail;
-  /*
-   * Whether it was stored before this call.
-   */
   protobuf_c_boolean known;
 };
 #define ENTITLE__V1__IMPORT_ROW_RESULT__INIT \
@@ -256,13 +128,7 @@ struct  Entitle__V1__ImportRowResult
 struct  Entitle__V1__GetImportRequest
 {
   ProtobufCMessage base;
-  /*
-   * The import.
-   */
   char *import_id;
-  /*
-   * The app of the import.
-   */
   char *bundle_id;
 };
 #define ENTITLE__V1__GET_IMPORT_REQUEST__INIT \
@@ -273,9 +139,6 @@ struct  Entitle__V1__GetImportRequest
 struct  Entitle__V1__GetImportResponse
 {
   ProtobufCMessage base;
-  /*
-   * The import.
-   */
   Entitle__V1__Import *account_import;
 };
 #define ENTITLE__V1__GET_IMPORT_RESPONSE__INIT \
@@ -283,36 +146,14 @@ struct  Entitle__V1__GetImportResponse
     , NULL }
 
 
-/*
- * An import of accounts.
- */
 struct  Entitle__V1__Import
 {
   ProtobufCMessage base;
-  /*
-   * Its id.
-   */
   char *import_id;
-  /*
-   * The app of all its rows.
-   */
   char *bundle_id;
-  /*
-   * Who began it.
-   */
   char *author;
-  /*
-   * When its first row was stored, in milliseconds since the epoch.
-   */
   int64_t began_at_ms;
-  /*
-   * The highest number of its rows. A caller that sends rows in order continues after it.
-   */
   int64_t last_row;
-  /*
-   * The number of rows in each state; of failed rows, one number for each failure. Numbers that are 0
-   * are left out. Empty in a list.
-   */
   size_t n_counts;
   Entitle__V1__ImportCount **counts;
 };
@@ -321,23 +162,11 @@ struct  Entitle__V1__Import
     , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, 0, 0,NULL }
 
 
-/*
- * How many rows of an import are in a state.
- */
 struct  Entitle__V1__ImportCount
 {
   ProtobufCMessage base;
-  /*
-   * The state.
-   */
   Entitle__V1__ImportRowState state;
-  /*
-   * Why they failed; unspecified unless they have.
-   */
   Entitle__V1__ImportFailure failure;
-  /*
-   * The number of rows.
-   */
   int64_t count;
 };
 #define ENTITLE__V1__IMPORT_COUNT__INIT \
@@ -348,17 +177,8 @@ struct  Entitle__V1__ImportCount
 struct  Entitle__V1__ListImportsRequest
 {
   ProtobufCMessage base;
-  /*
-   * Only of this app; empty: all.
-   */
   char *bundle_id;
-  /*
-   * Maximum number of imports in the page.
-   */
   int32_t page_size;
-  /*
-   * The next_page_token of the previous page; empty for the first page.
-   */
   char *page_token;
 };
 #define ENTITLE__V1__LIST_IMPORTS_REQUEST__INIT \
@@ -369,14 +189,8 @@ struct  Entitle__V1__ListImportsRequest
 struct  Entitle__V1__ListImportsResponse
 {
   ProtobufCMessage base;
-  /*
-   * In the order in which they began. With a filter, a page that is not the last may have few or none.
-   */
   size_t n_imports;
   Entitle__V1__Import **imports;
-  /*
-   * The page_token of the next page; empty on the last page.
-   */
   char *next_page_token;
 };
 #define ENTITLE__V1__LIST_IMPORTS_RESPONSE__INIT \
@@ -387,25 +201,10 @@ struct  Entitle__V1__ListImportsResponse
 struct  Entitle__V1__ListImportRowsRequest
 {
   ProtobufCMessage base;
-  /*
-   * The import.
-   */
   char *import_id;
-  /*
-   * The state; failed when unspecified.
-   */
   Entitle__V1__ImportRowState state;
-  /*
-   * Maximum number of rows in the page.
-   */
   int32_t page_size;
-  /*
-   * The next_page_token of the previous page; empty for the first page.
-   */
   char *page_token;
-  /*
-   * The app of the import.
-   */
   char *bundle_id;
 };
 #define ENTITLE__V1__LIST_IMPORT_ROWS_REQUEST__INIT \
@@ -416,14 +215,8 @@ struct  Entitle__V1__ListImportRowsRequest
 struct  Entitle__V1__ListImportRowsResponse
 {
   ProtobufCMessage base;
-  /*
-   * In the order of their numbers.
-   */
   size_t n_rows;
   Entitle__V1__ImportRow **rows;
-  /*
-   * The page_token of the next page; empty on the last page.
-   */
   char *next_page_token;
 };
 #define ENTITLE__V1__LIST_IMPORT_ROWS_RESPONSE__INIT \
@@ -437,54 +230,20 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__IMPORT_ROW__HAS_DUE_AT_MS__CASE)
 } Entitle__V1__ImportRow__HasDueAtMsCase;
 
-/*
- * A row of an import, as stored.
- */
 struct  Entitle__V1__ImportRow
 {
   ProtobufCMessage base;
-  /*
-   * Its number.
-   */
   int64_t row;
-  /*
-   * The account.
-   */
   char *account_id;
-  /*
-   * The transaction.
-   */
   char *transaction_id;
-  /*
-   * The token; empty for none.
-   */
   char *app_account_token;
-  /*
-   * The environment that is asked first.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The state.
-   */
   Entitle__V1__ImportRowState state;
-  /*
-   * Why it failed; unspecified unless it has.
-   */
   Entitle__V1__ImportFailure failure;
-  /*
-   * More about its state, in English, for people; may be empty. Of a row that waits: why its last
-   * attempt failed.
-   */
   char *detail;
-  /*
-   * When its state changed, in milliseconds since the epoch.
-   */
   int64_t changed_at_ms;
   Entitle__V1__ImportRow__HasDueAtMsCase has_due_at_ms_case;
   union {
-    /*
-     * The next attempt, in milliseconds since the epoch; absent unless it waits.
-     */
     int64_t due_at_ms;
   };
 };
@@ -496,26 +255,10 @@ struct  Entitle__V1__ImportRow
 struct  Entitle__V1__ChangeImportRequest
 {
   ProtobufCMessage base;
-  /*
-   * The import.
-   */
   char *import_id;
-  /*
-   * What is done. A value that is not known is refused.
-   */
   Entitle__V1__ImportAction action;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
-  /*
-   * The app of the import.
-   */
   char *bundle_id;
 };
 #define ENTITLE__V1__CHANGE_IMPORT_REQUEST__INIT \
@@ -526,13 +269,7 @@ struct  Entitle__V1__ChangeImportRequest
 struct  Entitle__V1__ChangeImportResponse
 {
   ProtobufCMessage base;
-  /*
-   * Number of rows that this call changed.
-   */
   int64_t changed_rows;
-  /*
-   * Whether all of them were changed. If not, the call is to be repeated.
-   */
   protobuf_c_boolean complete;
 };
 #define ENTITLE__V1__CHANGE_IMPORT_RESPONSE__INIT \
@@ -543,288 +280,48 @@ struct  Entitle__V1__ChangeImportResponse
 /* Entitle__V1__ImportedAccount methods */
 void   entitle__v1__imported_account__init
                      (Entitle__V1__ImportedAccount         *message);
-size_t entitle__v1__imported_account__get_packed_size
-                     (const Entitle__V1__ImportedAccount   *message);
-size_t entitle__v1__imported_account__pack
-                     (const Entitle__V1__ImportedAccount   *message,
-                      uint8_t             *out);
-size_t entitle__v1__imported_account__pack_to_buffer
-                     (const Entitle__V1__ImportedAccount   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ImportedAccount *
-       entitle__v1__imported_account__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__imported_account__free_unpacked
-                     (Entitle__V1__ImportedAccount *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ImportAccountsRequest methods */
 void   entitle__v1__import_accounts_request__init
                      (Entitle__V1__ImportAccountsRequest         *message);
-size_t entitle__v1__import_accounts_request__get_packed_size
-                     (const Entitle__V1__ImportAccountsRequest   *message);
-size_t entitle__v1__import_accounts_request__pack
-                     (const Entitle__V1__ImportAccountsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__import_accounts_request__pack_to_buffer
-                     (const Entitle__V1__ImportAccountsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ImportAccountsRequest *
-       entitle__v1__import_accounts_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__import_accounts_request__free_unpacked
-                     (Entitle__V1__ImportAccountsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ImportAccountsResponse methods */
 void   entitle__v1__import_accounts_response__init
                      (Entitle__V1__ImportAccountsResponse         *message);
-size_t entitle__v1__import_accounts_response__get_packed_size
-                     (const Entitle__V1__ImportAccountsResponse   *message);
-size_t entitle__v1__import_accounts_response__pack
-                     (const Entitle__V1__ImportAccountsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__import_accounts_response__pack_to_buffer
-                     (const Entitle__V1__ImportAccountsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ImportAccountsResponse *
-       entitle__v1__import_accounts_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__import_accounts_response__free_unpacked
-                     (Entitle__V1__ImportAccountsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ImportRowResult methods */
 void   entitle__v1__import_row_result__init
                      (Entitle__V1__ImportRowResult         *message);
-size_t entitle__v1__import_row_result__get_packed_size
-                     (const Entitle__V1__ImportRowResult   *message);
-size_t entitle__v1__import_row_result__pack
-                     (const Entitle__V1__ImportRowResult   *message,
-                      uint8_t             *out);
-size_t entitle__v1__import_row_result__pack_to_buffer
-                     (const Entitle__V1__ImportRowResult   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ImportRowResult *
-       entitle__v1__import_row_result__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__import_row_result__free_unpacked
-                     (Entitle__V1__ImportRowResult *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetImportRequest methods */
 void   entitle__v1__get_import_request__init
                      (Entitle__V1__GetImportRequest         *message);
-size_t entitle__v1__get_import_request__get_packed_size
-                     (const Entitle__V1__GetImportRequest   *message);
-size_t entitle__v1__get_import_request__pack
-                     (const Entitle__V1__GetImportRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_import_request__pack_to_buffer
-                     (const Entitle__V1__GetImportRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetImportRequest *
-       entitle__v1__get_import_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_import_request__free_unpacked
-                     (Entitle__V1__GetImportRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetImportResponse methods */
 void   entitle__v1__get_import_response__init
                      (Entitle__V1__GetImportResponse         *message);
-size_t entitle__v1__get_import_response__get_packed_size
-                     (const Entitle__V1__GetImportResponse   *message);
-size_t entitle__v1__get_import_response__pack
-                     (const Entitle__V1__GetImportResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_import_response__pack_to_buffer
-                     (const Entitle__V1__GetImportResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetImportResponse *
-       entitle__v1__get_import_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_import_response__free_unpacked
-                     (Entitle__V1__GetImportResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__Import methods */
 void   entitle__v1__import__init
                      (Entitle__V1__Import         *message);
-size_t entitle__v1__import__get_packed_size
-                     (const Entitle__V1__Import   *message);
-size_t entitle__v1__import__pack
-                     (const Entitle__V1__Import   *message,
-                      uint8_t             *out);
-size_t entitle__v1__import__pack_to_buffer
-                     (const Entitle__V1__Import   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Import *
-       entitle__v1__import__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__import__free_unpacked
-                     (Entitle__V1__Import *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ImportCount methods */
 void   entitle__v1__import_count__init
                      (Entitle__V1__ImportCount         *message);
-size_t entitle__v1__import_count__get_packed_size
-                     (const Entitle__V1__ImportCount   *message);
-size_t entitle__v1__import_count__pack
-                     (const Entitle__V1__ImportCount   *message,
-                      uint8_t             *out);
-size_t entitle__v1__import_count__pack_to_buffer
-                     (const Entitle__V1__ImportCount   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ImportCount *
-       entitle__v1__import_count__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__import_count__free_unpacked
-                     (Entitle__V1__ImportCount *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListImportsRequest methods */
 void   entitle__v1__list_imports_request__init
                      (Entitle__V1__ListImportsRequest         *message);
-size_t entitle__v1__list_imports_request__get_packed_size
-                     (const Entitle__V1__ListImportsRequest   *message);
-size_t entitle__v1__list_imports_request__pack
-                     (const Entitle__V1__ListImportsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_imports_request__pack_to_buffer
-                     (const Entitle__V1__ListImportsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListImportsRequest *
-       entitle__v1__list_imports_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_imports_request__free_unpacked
-                     (Entitle__V1__ListImportsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListImportsResponse methods */
 void   entitle__v1__list_imports_response__init
                      (Entitle__V1__ListImportsResponse         *message);
-size_t entitle__v1__list_imports_response__get_packed_size
-                     (const Entitle__V1__ListImportsResponse   *message);
-size_t entitle__v1__list_imports_response__pack
-                     (const Entitle__V1__ListImportsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_imports_response__pack_to_buffer
-                     (const Entitle__V1__ListImportsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListImportsResponse *
-       entitle__v1__list_imports_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_imports_response__free_unpacked
-                     (Entitle__V1__ListImportsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListImportRowsRequest methods */
 void   entitle__v1__list_import_rows_request__init
                      (Entitle__V1__ListImportRowsRequest         *message);
-size_t entitle__v1__list_import_rows_request__get_packed_size
-                     (const Entitle__V1__ListImportRowsRequest   *message);
-size_t entitle__v1__list_import_rows_request__pack
-                     (const Entitle__V1__ListImportRowsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_import_rows_request__pack_to_buffer
-                     (const Entitle__V1__ListImportRowsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListImportRowsRequest *
-       entitle__v1__list_import_rows_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_import_rows_request__free_unpacked
-                     (Entitle__V1__ListImportRowsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ListImportRowsResponse methods */
 void   entitle__v1__list_import_rows_response__init
                      (Entitle__V1__ListImportRowsResponse         *message);
-size_t entitle__v1__list_import_rows_response__get_packed_size
-                     (const Entitle__V1__ListImportRowsResponse   *message);
-size_t entitle__v1__list_import_rows_response__pack
-                     (const Entitle__V1__ListImportRowsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__list_import_rows_response__pack_to_buffer
-                     (const Entitle__V1__ListImportRowsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ListImportRowsResponse *
-       entitle__v1__list_import_rows_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__list_import_rows_response__free_unpacked
-                     (Entitle__V1__ListImportRowsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ImportRow methods */
 void   entitle__v1__import_row__init
                      (Entitle__V1__ImportRow         *message);
-size_t entitle__v1__import_row__get_packed_size
-                     (const Entitle__V1__ImportRow   *message);
-size_t entitle__v1__import_row__pack
-                     (const Entitle__V1__ImportRow   *message,
-                      uint8_t             *out);
-size_t entitle__v1__import_row__pack_to_buffer
-                     (const Entitle__V1__ImportRow   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ImportRow *
-       entitle__v1__import_row__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__import_row__free_unpacked
-                     (Entitle__V1__ImportRow *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ChangeImportRequest methods */
 void   entitle__v1__change_import_request__init
                      (Entitle__V1__ChangeImportRequest         *message);
-size_t entitle__v1__change_import_request__get_packed_size
-                     (const Entitle__V1__ChangeImportRequest   *message);
-size_t entitle__v1__change_import_request__pack
-                     (const Entitle__V1__ChangeImportRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__change_import_request__pack_to_buffer
-                     (const Entitle__V1__ChangeImportRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ChangeImportRequest *
-       entitle__v1__change_import_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__change_import_request__free_unpacked
-                     (Entitle__V1__ChangeImportRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ChangeImportResponse methods */
 void   entitle__v1__change_import_response__init
                      (Entitle__V1__ChangeImportResponse         *message);
-size_t entitle__v1__change_import_response__get_packed_size
-                     (const Entitle__V1__ChangeImportResponse   *message);
-size_t entitle__v1__change_import_response__pack
-                     (const Entitle__V1__ChangeImportResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__change_import_response__pack_to_buffer
-                     (const Entitle__V1__ChangeImportResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ChangeImportResponse *
-       entitle__v1__change_import_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__change_import_response__free_unpacked
-                     (Entitle__V1__ChangeImportResponse *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__ImportedAccount_Closure)
@@ -875,63 +372,6 @@ typedef void (*Entitle__V1__ChangeImportResponse_Closure)
 
 /* --- services --- */
 
-typedef struct Entitle__V1__MigrationService_Service Entitle__V1__MigrationService_Service;
-struct Entitle__V1__MigrationService_Service
-{
-  ProtobufCService base;
-  void (*import_accounts)(Entitle__V1__MigrationService_Service *service,
-                          const Entitle__V1__ImportAccountsRequest *input,
-                          Entitle__V1__ImportAccountsResponse_Closure closure,
-                          void *closure_data);
-  void (*get_import)(Entitle__V1__MigrationService_Service *service,
-                     const Entitle__V1__GetImportRequest *input,
-                     Entitle__V1__GetImportResponse_Closure closure,
-                     void *closure_data);
-  void (*list_imports)(Entitle__V1__MigrationService_Service *service,
-                       const Entitle__V1__ListImportsRequest *input,
-                       Entitle__V1__ListImportsResponse_Closure closure,
-                       void *closure_data);
-  void (*list_import_rows)(Entitle__V1__MigrationService_Service *service,
-                           const Entitle__V1__ListImportRowsRequest *input,
-                           Entitle__V1__ListImportRowsResponse_Closure closure,
-                           void *closure_data);
-  void (*change_import)(Entitle__V1__MigrationService_Service *service,
-                        const Entitle__V1__ChangeImportRequest *input,
-                        Entitle__V1__ChangeImportResponse_Closure closure,
-                        void *closure_data);
-};
-typedef void (*Entitle__V1__MigrationService_ServiceDestroy)(Entitle__V1__MigrationService_Service *);
-void entitle__v1__migration_service__init (Entitle__V1__MigrationService_Service *service,
-                                           Entitle__V1__MigrationService_ServiceDestroy destroy);
-#define ENTITLE__V1__MIGRATION_SERVICE__BASE_INIT \
-    { &entitle__v1__migration_service__descriptor, protobuf_c_service_invoke_internal, NULL }
-#define ENTITLE__V1__MIGRATION_SERVICE__INIT(function_prefix__) \
-    { ENTITLE__V1__MIGRATION_SERVICE__BASE_INIT,\
-      function_prefix__ ## import_accounts,\
-      function_prefix__ ## get_import,\
-      function_prefix__ ## list_imports,\
-      function_prefix__ ## list_import_rows,\
-      function_prefix__ ## change_import  }
-void entitle__v1__migration_service__import_accounts(ProtobufCService *service,
-                                                     const Entitle__V1__ImportAccountsRequest *input,
-                                                     Entitle__V1__ImportAccountsResponse_Closure closure,
-                                                     void *closure_data);
-void entitle__v1__migration_service__get_import(ProtobufCService *service,
-                                                const Entitle__V1__GetImportRequest *input,
-                                                Entitle__V1__GetImportResponse_Closure closure,
-                                                void *closure_data);
-void entitle__v1__migration_service__list_imports(ProtobufCService *service,
-                                                  const Entitle__V1__ListImportsRequest *input,
-                                                  Entitle__V1__ListImportsResponse_Closure closure,
-                                                  void *closure_data);
-void entitle__v1__migration_service__list_import_rows(ProtobufCService *service,
-                                                      const Entitle__V1__ListImportRowsRequest *input,
-                                                      Entitle__V1__ListImportRowsResponse_Closure closure,
-                                                      void *closure_data);
-void entitle__v1__migration_service__change_import(ProtobufCService *service,
-                                                   const Entitle__V1__ChangeImportRequest *input,
-                                                   Entitle__V1__ChangeImportResponse_Closure closure,
-                                                   void *closure_data);
 
 /* --- descriptors --- */
 
@@ -953,7 +393,6 @@ extern const ProtobufCMessageDescriptor entitle__v1__list_import_rows_response__
 extern const ProtobufCMessageDescriptor entitle__v1__import_row__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__change_import_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__change_import_response__descriptor;
-extern const ProtobufCServiceDescriptor entitle__v1__migration_service__descriptor;
 
 PROTOBUF_C__END_DECLS
 

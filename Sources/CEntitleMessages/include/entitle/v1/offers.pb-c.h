@@ -28,136 +28,46 @@ typedef struct Entitle__V1__SignOfferResponse Entitle__V1__SignOfferResponse;
 
 /* --- enums --- */
 
-/*
- * The kind of an offer.
- */
 typedef enum _Entitle__V1__OfferKind {
   ENTITLE__V1__OFFER_KIND__OFFER_KIND_UNSPECIFIED = 0,
-  /*
-   * For customers who have or had a subscription; each needs a signature.
-   */
   ENTITLE__V1__OFFER_KIND__OFFER_KIND_PROMOTIONAL = 1,
-  /*
-   * For the first time in a subscription group. Apple decides, unless a signature decides for it.
-   */
   ENTITLE__V1__OFFER_KIND__OFFER_KIND_INTRODUCTORY = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__OFFER_KIND)
 } Entitle__V1__OfferKind;
-/*
- * The situation of a customer in a subscription group (R82).
- */
 typedef enum _Entitle__V1__OfferSituation {
   ENTITLE__V1__OFFER_SITUATION__OFFER_SITUATION_UNSPECIFIED = 0,
-  /*
-   * No subscription of the group was ever bought.
-   */
   ENTITLE__V1__OFFER_SITUATION__OFFER_SITUATION_NEW = 1,
-  /*
-   * A subscription is in force, and nothing says that it will not renew.
-   */
   ENTITLE__V1__OFFER_SITUATION__OFFER_SITUATION_ACTIVE = 2,
-  /*
-   * A subscription is in force, and will not renew.
-   */
   ENTITLE__V1__OFFER_SITUATION__OFFER_SITUATION_CANCELLED = 3,
-  /*
-   * A renewal could not be charged: in grace, or in billing retry.
-   */
   ENTITLE__V1__OFFER_SITUATION__OFFER_SITUATION_IN_BILLING_TROUBLE = 4,
-  /*
-   * The last subscription has expired.
-   */
   ENTITLE__V1__OFFER_SITUATION__OFFER_SITUATION_LAPSED = 5,
-  /*
-   * The last subscription was refunded.
-   */
   ENTITLE__V1__OFFER_SITUATION__OFFER_SITUATION_REFUNDED = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__OFFER_SITUATION)
 } Entitle__V1__OfferSituation;
-/*
- * Why a customer may not have an offer.
- */
 typedef enum _Entitle__V1__OfferRefusal {
   ENTITLE__V1__OFFER_REFUSAL__OFFER_REFUSAL_UNSPECIFIED = 0,
-  /*
-   * No subscription of the app was ever bought: Apple gives such a customer no promotional offer (R82).
-   */
   ENTITLE__V1__OFFER_REFUSAL__OFFER_REFUSAL_NEVER_SUBSCRIBED = 1,
-  /*
-   * A subscription of the group is in force that another person bought (R82).
-   */
   ENTITLE__V1__OFFER_REFUSAL__OFFER_REFUSAL_FAMILY_SHARED = 2,
-  /*
-   * The facts of the subscription do not tell its state (R82).
-   */
   ENTITLE__V1__OFFER_REFUSAL__OFFER_REFUSAL_UNDETERMINED = 3,
-  /*
-   * The offer is for customers in other situations (R82).
-   */
   ENTITLE__V1__OFFER_REFUSAL__OFFER_REFUSAL_SITUATION = 4,
-  /*
-   * Access ended too recently (R82).
-   */
   ENTITLE__V1__OFFER_REFUSAL__OFFER_REFUSAL_LAPSED_TOO_RECENTLY = 5,
-  /*
-   * A free trial of the group was used (R83).
-   */
   ENTITLE__V1__OFFER_REFUSAL__OFFER_REFUSAL_TRIAL_USED = 6,
-  /*
-   * The offer was used as often as the catalog allows (R83).
-   */
   ENTITLE__V1__OFFER_REFUSAL__OFFER_REFUSAL_USED_UP = 7,
-  /*
-   * The offer was used too recently (R83).
-   */
   ENTITLE__V1__OFFER_REFUSAL__OFFER_REFUSAL_USED_TOO_RECENTLY = 8,
-  /*
-   * An introductory offer of the group was used (R84).
-   */
   ENTITLE__V1__OFFER_REFUSAL__OFFER_REFUSAL_INTRODUCTORY_OFFER_USED = 9,
-  /*
-   * A subscription of the group is in force, or is being charged (R84).
-   */
   ENTITLE__V1__OFFER_REFUSAL__OFFER_REFUSAL_SUBSCRIBED = 10
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__OFFER_REFUSAL)
 } Entitle__V1__OfferRefusal;
-/*
- * The form of the signature of a promotional offer.
- */
 typedef enum _Entitle__V1__OfferSignatureFormat {
-  /*
-   * The same as V2.
-   */
   ENTITLE__V1__OFFER_SIGNATURE_FORMAT__OFFER_SIGNATURE_FORMAT_UNSPECIFIED = 0,
-  /*
-   * A signature over a text, for StoreKit 1 and an older call of StoreKit 2.
-   */
   ENTITLE__V1__OFFER_SIGNATURE_FORMAT__OFFER_SIGNATURE_FORMAT_V1 = 1,
-  /*
-   * A JWS, for StoreKit 2.
-   */
   ENTITLE__V1__OFFER_SIGNATURE_FORMAT__OFFER_SIGNATURE_FORMAT_V2 = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__OFFER_SIGNATURE_FORMAT)
 } Entitle__V1__OfferSignatureFormat;
-/*
- * What is signed about an introductory offer.
- */
 typedef enum _Entitle__V1__IntroductoryDecision {
-  /*
-   * The same as AS_JUDGED.
-   */
   ENTITLE__V1__INTRODUCTORY_DECISION__INTRODUCTORY_DECISION_UNSPECIFIED = 0,
-  /*
-   * The verdict of GetOfferEligibility.
-   */
   ENTITLE__V1__INTRODUCTORY_DECISION__INTRODUCTORY_DECISION_AS_JUDGED = 1,
-  /*
-   * The customer may have the offer. Against the verdict only if the catalog allows it.
-   */
   ENTITLE__V1__INTRODUCTORY_DECISION__INTRODUCTORY_DECISION_ALLOW = 2,
-  /*
-   * The customer may not have the offer. Against the verdict only if the catalog allows it.
-   */
   ENTITLE__V1__INTRODUCTORY_DECISION__INTRODUCTORY_DECISION_DENY = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__INTRODUCTORY_DECISION)
 } Entitle__V1__IntroductoryDecision;
@@ -170,55 +80,20 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__OFFER_ELIGIBILITY__HAS_ELIGIBLE_AT_MS__CASE)
 } Entitle__V1__OfferEligibility__HasEligibleAtMsCase;
 
-/*
- * An offer, with the verdict for a customer.
- */
 struct  Entitle__V1__OfferEligibility
 {
   ProtobufCMessage base;
-  /*
-   * The product.
-   */
   char *product_id;
-  /*
-   * The identifier of the offer in App Store Connect; empty for an introductory offer, which has none.
-   */
   char *offer_id;
-  /*
-   * The kind.
-   */
   Entitle__V1__OfferKind kind;
-  /*
-   * Whether the customer may have it.
-   */
   protobuf_c_boolean eligible;
-  /*
-   * Why the customer may not have it; unspecified if eligible.
-   */
   Entitle__V1__OfferRefusal refusal;
-  /*
-   * The rule that decided, such as "R82".
-   */
   char *rule;
-  /*
-   * The verdict in one English sentence, for people.
-   */
   char *sentence;
-  /*
-   * The customer's situation in the subscription group of the product; unspecified if it cannot be
-   * determined.
-   */
   Entitle__V1__OfferSituation situation;
-  /*
-   * How often the customer has had this promotional offer.
-   */
   int32_t uses;
   Entitle__V1__OfferEligibility__HasEligibleAtMsCase has_eligible_at_ms_case;
   union {
-    /*
-     * When time alone makes the customer eligible, in milliseconds since the epoch; absent if it does
-     * not.
-     */
     int64_t eligible_at_ms;
   };
 };
@@ -230,21 +105,9 @@ struct  Entitle__V1__OfferEligibility
 struct  Entitle__V1__GetOfferEligibilityRequest
 {
   ProtobufCMessage base;
-  /*
-   * The customer.
-   */
   Entitle__V1__CustomerSelector *customer;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment; production when unspecified. An unknown number is INVALID_ARGUMENT.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * Only the offers of this product; empty: of all.
-   */
   char *product_id;
 };
 #define ENTITLE__V1__GET_OFFER_ELIGIBILITY_REQUEST__INIT \
@@ -255,18 +118,9 @@ struct  Entitle__V1__GetOfferEligibilityRequest
 struct  Entitle__V1__GetOfferEligibilityResponse
 {
   ProtobufCMessage base;
-  /*
-   * Sorted by product; of a product, the introductory offer first, then by offer_id.
-   */
   size_t n_offers;
   Entitle__V1__OfferEligibility **offers;
-  /*
-   * The customer's revision; 0 when nothing is known.
-   */
   int64_t revision;
-  /*
-   * The moment of the verdicts, in milliseconds since the epoch.
-   */
   int64_t evaluated_at_ms;
 };
 #define ENTITLE__V1__GET_OFFER_ELIGIBILITY_RESPONSE__INIT \
@@ -277,49 +131,15 @@ struct  Entitle__V1__GetOfferEligibilityResponse
 struct  Entitle__V1__SignPromotionalOfferRequest
 {
   ProtobufCMessage base;
-  /*
-   * The customer.
-   */
   Entitle__V1__CustomerSelector *customer;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment whose state decides; production when unspecified. The signature is the same in
-   * all. An unknown number is INVALID_ARGUMENT.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The product.
-   */
   char *product_id;
-  /*
-   * The identifier of the offer in App Store Connect.
-   */
   char *offer_id;
-  /*
-   * The form of the signature. An unknown number is INVALID_ARGUMENT.
-   */
   Entitle__V1__OfferSignatureFormat format;
-  /*
-   * V1: the UUID that the app sets at the purchase; empty if it sets none. INVALID_ARGUMENT with V2.
-   */
   char *app_account_token;
-  /*
-   * V2: a transaction or app transaction of the customer; empty: the server chooses. If it is not
-   * known as the customer's, one that is goes before it. INVALID_ARGUMENT if the server knows none
-   * of this customer, and this one of another.
-   */
   char *transaction_id;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
 };
 #define ENTITLE__V1__SIGN_PROMOTIONAL_OFFER_REQUEST__INIT \
@@ -330,41 +150,13 @@ struct  Entitle__V1__SignPromotionalOfferRequest
 struct  Entitle__V1__SignIntroductoryOfferEligibilityRequest
 {
   ProtobufCMessage base;
-  /*
-   * The customer.
-   */
   Entitle__V1__CustomerSelector *customer;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment whose state decides; production when unspecified. An unknown number is
-   * INVALID_ARGUMENT.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The product.
-   */
   char *product_id;
-  /*
-   * What is signed. An unknown number is INVALID_ARGUMENT.
-   */
   Entitle__V1__IntroductoryDecision decision;
-  /*
-   * A transaction or app transaction of the customer; empty: the server chooses. If it is not known
-   * as the customer's, one that is goes before it. INVALID_ARGUMENT if the server knows none of this
-   * customer, and this one of another.
-   */
   char *transaction_id;
-  /*
-   * On whose behalf the caller acts: a person or a tool. It is in the audit trail; the author is
-   * the caller.
-   */
   char *on_behalf_of;
-  /*
-   * Why, for the audit trail.
-   */
   char *reason;
 };
 #define ENTITLE__V1__SIGN_INTRODUCTORY_OFFER_ELIGIBILITY_REQUEST__INIT \
@@ -378,43 +170,17 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__SIGN_OFFER_RESPONSE__HAS_EXPIRES_AT_MS__CASE)
 } Entitle__V1__SignOfferResponse__HasExpiresAtMsCase;
 
-/*
- * Response of `SignPromotionalOffer` and `SignIntroductoryOfferEligibility`.
- */
 struct  Entitle__V1__SignOfferResponse
 {
   ProtobufCMessage base;
-  /*
-   * The signature: V1 in base64, V2 a JWS in the compact form. Its
-   * holder can use it once.
-   */
   char *signature;
-  /*
-   * The key that signed.
-   */
   char *key_id;
-  /*
-   * The UUID in the signature, in lower case: one for each purchase attempt, also a failed one.
-   */
   char *nonce;
-  /*
-   * When it was signed, in milliseconds since the epoch. A JWS has it in seconds.
-   */
   int64_t timestamp_ms;
-  /*
-   * An introductory offer: whether the signature allows it.
-   */
   protobuf_c_boolean allow_introductory_offer;
-  /*
-   * The offer, with the verdict.
-   */
   Entitle__V1__OfferEligibility *verdict;
   Entitle__V1__SignOfferResponse__HasExpiresAtMsCase has_expires_at_ms_case;
   union {
-    /*
-     * The end of its validity, in milliseconds since the epoch; absent for a JWS, for which Apple
-     * states none.
-     */
     int64_t expires_at_ms;
   };
 };
@@ -426,117 +192,21 @@ struct  Entitle__V1__SignOfferResponse
 /* Entitle__V1__OfferEligibility methods */
 void   entitle__v1__offer_eligibility__init
                      (Entitle__V1__OfferEligibility         *message);
-size_t entitle__v1__offer_eligibility__get_packed_size
-                     (const Entitle__V1__OfferEligibility   *message);
-size_t entitle__v1__offer_eligibility__pack
-                     (const Entitle__V1__OfferEligibility   *message,
-                      uint8_t             *out);
-size_t entitle__v1__offer_eligibility__pack_to_buffer
-                     (const Entitle__V1__OfferEligibility   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__OfferEligibility *
-       entitle__v1__offer_eligibility__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__offer_eligibility__free_unpacked
-                     (Entitle__V1__OfferEligibility *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetOfferEligibilityRequest methods */
 void   entitle__v1__get_offer_eligibility_request__init
                      (Entitle__V1__GetOfferEligibilityRequest         *message);
-size_t entitle__v1__get_offer_eligibility_request__get_packed_size
-                     (const Entitle__V1__GetOfferEligibilityRequest   *message);
-size_t entitle__v1__get_offer_eligibility_request__pack
-                     (const Entitle__V1__GetOfferEligibilityRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_offer_eligibility_request__pack_to_buffer
-                     (const Entitle__V1__GetOfferEligibilityRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetOfferEligibilityRequest *
-       entitle__v1__get_offer_eligibility_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_offer_eligibility_request__free_unpacked
-                     (Entitle__V1__GetOfferEligibilityRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GetOfferEligibilityResponse methods */
 void   entitle__v1__get_offer_eligibility_response__init
                      (Entitle__V1__GetOfferEligibilityResponse         *message);
-size_t entitle__v1__get_offer_eligibility_response__get_packed_size
-                     (const Entitle__V1__GetOfferEligibilityResponse   *message);
-size_t entitle__v1__get_offer_eligibility_response__pack
-                     (const Entitle__V1__GetOfferEligibilityResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__get_offer_eligibility_response__pack_to_buffer
-                     (const Entitle__V1__GetOfferEligibilityResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GetOfferEligibilityResponse *
-       entitle__v1__get_offer_eligibility_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__get_offer_eligibility_response__free_unpacked
-                     (Entitle__V1__GetOfferEligibilityResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SignPromotionalOfferRequest methods */
 void   entitle__v1__sign_promotional_offer_request__init
                      (Entitle__V1__SignPromotionalOfferRequest         *message);
-size_t entitle__v1__sign_promotional_offer_request__get_packed_size
-                     (const Entitle__V1__SignPromotionalOfferRequest   *message);
-size_t entitle__v1__sign_promotional_offer_request__pack
-                     (const Entitle__V1__SignPromotionalOfferRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__sign_promotional_offer_request__pack_to_buffer
-                     (const Entitle__V1__SignPromotionalOfferRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SignPromotionalOfferRequest *
-       entitle__v1__sign_promotional_offer_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__sign_promotional_offer_request__free_unpacked
-                     (Entitle__V1__SignPromotionalOfferRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SignIntroductoryOfferEligibilityRequest methods */
 void   entitle__v1__sign_introductory_offer_eligibility_request__init
                      (Entitle__V1__SignIntroductoryOfferEligibilityRequest         *message);
-size_t entitle__v1__sign_introductory_offer_eligibility_request__get_packed_size
-                     (const Entitle__V1__SignIntroductoryOfferEligibilityRequest   *message);
-size_t entitle__v1__sign_introductory_offer_eligibility_request__pack
-                     (const Entitle__V1__SignIntroductoryOfferEligibilityRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__sign_introductory_offer_eligibility_request__pack_to_buffer
-                     (const Entitle__V1__SignIntroductoryOfferEligibilityRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SignIntroductoryOfferEligibilityRequest *
-       entitle__v1__sign_introductory_offer_eligibility_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__sign_introductory_offer_eligibility_request__free_unpacked
-                     (Entitle__V1__SignIntroductoryOfferEligibilityRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SignOfferResponse methods */
 void   entitle__v1__sign_offer_response__init
                      (Entitle__V1__SignOfferResponse         *message);
-size_t entitle__v1__sign_offer_response__get_packed_size
-                     (const Entitle__V1__SignOfferResponse   *message);
-size_t entitle__v1__sign_offer_response__pack
-                     (const Entitle__V1__SignOfferResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__sign_offer_response__pack_to_buffer
-                     (const Entitle__V1__SignOfferResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SignOfferResponse *
-       entitle__v1__sign_offer_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__sign_offer_response__free_unpacked
-                     (Entitle__V1__SignOfferResponse *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__OfferEligibility_Closure)
@@ -560,45 +230,6 @@ typedef void (*Entitle__V1__SignOfferResponse_Closure)
 
 /* --- services --- */
 
-typedef struct Entitle__V1__OfferService_Service Entitle__V1__OfferService_Service;
-struct Entitle__V1__OfferService_Service
-{
-  ProtobufCService base;
-  void (*get_offer_eligibility)(Entitle__V1__OfferService_Service *service,
-                                const Entitle__V1__GetOfferEligibilityRequest *input,
-                                Entitle__V1__GetOfferEligibilityResponse_Closure closure,
-                                void *closure_data);
-  void (*sign_promotional_offer)(Entitle__V1__OfferService_Service *service,
-                                 const Entitle__V1__SignPromotionalOfferRequest *input,
-                                 Entitle__V1__SignOfferResponse_Closure closure,
-                                 void *closure_data);
-  void (*sign_introductory_offer_eligibility)(Entitle__V1__OfferService_Service *service,
-                                              const Entitle__V1__SignIntroductoryOfferEligibilityRequest *input,
-                                              Entitle__V1__SignOfferResponse_Closure closure,
-                                              void *closure_data);
-};
-typedef void (*Entitle__V1__OfferService_ServiceDestroy)(Entitle__V1__OfferService_Service *);
-void entitle__v1__offer_service__init (Entitle__V1__OfferService_Service *service,
-                                       Entitle__V1__OfferService_ServiceDestroy destroy);
-#define ENTITLE__V1__OFFER_SERVICE__BASE_INIT \
-    { &entitle__v1__offer_service__descriptor, protobuf_c_service_invoke_internal, NULL }
-#define ENTITLE__V1__OFFER_SERVICE__INIT(function_prefix__) \
-    { ENTITLE__V1__OFFER_SERVICE__BASE_INIT,\
-      function_prefix__ ## get_offer_eligibility,\
-      function_prefix__ ## sign_promotional_offer,\
-      function_prefix__ ## sign_introductory_offer_eligibility  }
-void entitle__v1__offer_service__get_offer_eligibility(ProtobufCService *service,
-                                                       const Entitle__V1__GetOfferEligibilityRequest *input,
-                                                       Entitle__V1__GetOfferEligibilityResponse_Closure closure,
-                                                       void *closure_data);
-void entitle__v1__offer_service__sign_promotional_offer(ProtobufCService *service,
-                                                        const Entitle__V1__SignPromotionalOfferRequest *input,
-                                                        Entitle__V1__SignOfferResponse_Closure closure,
-                                                        void *closure_data);
-void entitle__v1__offer_service__sign_introductory_offer_eligibility(ProtobufCService *service,
-                                                                     const Entitle__V1__SignIntroductoryOfferEligibilityRequest *input,
-                                                                     Entitle__V1__SignOfferResponse_Closure closure,
-                                                                     void *closure_data);
 
 /* --- descriptors --- */
 
@@ -613,7 +244,6 @@ extern const ProtobufCMessageDescriptor entitle__v1__get_offer_eligibility_respo
 extern const ProtobufCMessageDescriptor entitle__v1__sign_promotional_offer_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__sign_introductory_offer_eligibility_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__sign_offer_response__descriptor;
-extern const ProtobufCServiceDescriptor entitle__v1__offer_service__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -19,91 +19,26 @@ PROTOBUF_C__BEGIN_DECLS
 
 /* --- enums --- */
 
-/*
- * Each method needs one permission: its option `permission`. Roles are sets of permissions; see
- * deploy/docs/access.md.
- */
 typedef enum _Entitle__V1__Permission {
-  /*
-   * Not known.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_UNSPECIFIED = 0,
-  /*
-   * Anyone, without a credential: health checks.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_OPEN = 1,
-  /*
-   * Every caller with a valid credential.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_IDENTITY = 2,
-  /*
-   * States of customers, and changes of them.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_READ = 3,
-  /*
-   * Lists, explanations, histories, links and grants of customers; the change feed.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_LIST = 4,
-  /*
-   * Submits what the App Store signed.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_SUBMIT = 5,
-  /*
-   * Changes owners of purchases and tokens, and merges accounts.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_LINK = 6,
-  /*
-   * Gives and withdraws grants.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_GRANT = 7,
-  /*
-   * Imports responses that are not signed, and accounts with their transactions.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_IMPORT = 8,
-  /*
-   * Exports all data of a customer.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_EXPORT = 9,
-  /*
-   * Deletes customers.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_ERASE = 10,
-  /*
-   * Puts another catalog in force.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_CATALOG = 11,
-  /*
-   * Metrics, version and warnings of the server, and its catalog.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_METRICS = 12,
-  /*
-   * The audit trail.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_AUDIT = 13,
-  /*
-   * Who may call the server.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_CREDENTIALS = 14,
-  /*
-   * Retries and cancels jobs of the App Store Server API, and starts reconciliations.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_JOBS = 15,
-  /*
-   * Signs offers, and reads who may have which.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_OFFERS = 16,
-  /*
-   * Calls of Apple's App Store Server API.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_APP_STORE = 17,
-  /*
-   * Reads that fetch an unknown customer from the App Store: fetch_if_unknown of GetCustomerState, which
-   * needs READ too.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_FETCH = 18,
-  /*
-   * Consent to consumption information, facts about purchases for it, and sending it by hand.
-   */
   ENTITLE__V1__PERMISSION__PERMISSION_CONSUMPTION = 19
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__PERMISSION)
 } Entitle__V1__Permission;

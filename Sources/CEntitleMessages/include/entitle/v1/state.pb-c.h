@@ -30,298 +30,97 @@ typedef struct Entitle__V1__Commitment Entitle__V1__Commitment;
 
 /* --- enums --- */
 
-/*
- * The App Store environment. Environments never mix.
- */
 typedef enum _Entitle__V1__StoreEnvironment {
-  /*
-   * In a request: production, unless the field says something else. In an answer: only where the
-   * field says so.
-   */
   ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED = 0,
   ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_PRODUCTION = 1,
   ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_SANDBOX = 2,
-  /*
-   * Signed by Xcode on a developer's machine; accepted only where the operator trusts it.
-   */
   ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_XCODE = 3,
-  /*
-   * Signed by a local test; accepted only where the operator trusts it.
-   */
   ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_LOCAL_TESTING = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__STORE_ENVIRONMENT)
 } Entitle__V1__StoreEnvironment;
-/*
- * The state in one word. No further value will be added.
- */
 typedef enum _Entitle__V1__CoreState {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__CORE_STATE__CORE_STATE_UNSPECIFIED = 0,
-  /*
-   * No purchase of this customer is known in this environment, and nothing confers access. An app
-   * transaction alone is no purchase.
-   */
   ENTITLE__V1__CORE_STATE__CORE_STATE_NEW = 1,
-  /*
-   * A source confers access now; grace periods count.
-   */
   ENTITLE__V1__CORE_STATE__CORE_STATE_ACTIVE = 2,
-  /*
-   * Purchases are known, but none confers access now.
-   */
   ENTITLE__V1__CORE_STATE__CORE_STATE_INACTIVE = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CORE_STATE)
 } Entitle__V1__CoreState;
-/*
- * What to suggest to the customer. Read a number that you do not know as NONE.
- */
 typedef enum _Entitle__V1__CallToAction {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__CALL_TO_ACTION__CALL_TO_ACTION_UNSPECIFIED = 0,
-  /*
-   * Nothing to do.
-   */
   ENTITLE__V1__CALL_TO_ACTION__CALL_TO_ACTION_NONE = 1,
-  /*
-   * Show the standard and introductory offers.
-   */
   ENTITLE__V1__CALL_TO_ACTION__CALL_TO_ACTION_MERCHANDISE = 2,
-  /*
-   * The charge failed: ask to correct the payment details.
-   */
   ENTITLE__V1__CALL_TO_ACTION__CALL_TO_ACTION_FIX_BILLING = 3,
-  /*
-   * Expired or refunded: show win-back offers.
-   */
   ENTITLE__V1__CALL_TO_ACTION__CALL_TO_ACTION_WIN_BACK = 4,
-  /*
-   * A price increase waits for the customer's consent.
-   */
   ENTITLE__V1__CALL_TO_ACTION__CALL_TO_ACTION_CONSENT_TO_PRICE = 5,
-  /*
-   * Active, and will not renew: ask to stay.
-   */
   ENTITLE__V1__CALL_TO_ACTION__CALL_TO_ACTION_KEEP_SUBSCRIPTION = 6
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CALL_TO_ACTION)
 } Entitle__V1__CallToAction;
-/*
- * The status of a product or a group. Read a number that you do not know as UNDETERMINED.
- */
 typedef enum _Entitle__V1__DetailedStatus {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_UNSPECIFIED = 0,
-  /*
-   * In force.
-   */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_ACTIVE = 1,
-  /*
-   * The period has ended; access continues while Apple retries the charge.
-   */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_GRACE = 2,
-  /*
-   * No access while Apple retries the charge.
-   */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_BILLING_RETRY = 3,
-  /*
-   * Ended; see expiration_reason.
-   */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_EXPIRED = 4,
-  /*
-   * Refunded, or no longer shared; see revocation.
-   */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_REVOKED = 5,
-  /*
-   * Replaced by another product of its group, at once or at a renewal. Of a group only while the period
-   * that replaced the last known one is not known (NOTICE_SUCCESSOR_MISSING).
-   */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_REPLACED = 6,
-  /*
-   * Bought, but not started yet.
-   */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_UPCOMING = 7,
-  /*
-   * A consumable: history only.
-   */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_CONSUMED = 8,
-  /*
-   * The catalog lacks the data that would decide it; see notices.
-   */
   ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_UNDETERMINED = 9
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__DETAILED_STATUS)
 } Entitle__V1__DetailedStatus;
-/*
- * Why a subscription ended. Read a number that you do not know as OTHER.
- */
 typedef enum _Entitle__V1__ExpirationReason {
-  /*
-   * The status is not EXPIRED.
-   */
   ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_UNSPECIFIED = 0,
-  /*
-   * Apple gave no reason.
-   */
   ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_UNKNOWN = 1,
   ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_CUSTOMER_CANCELLED = 2,
   ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_BILLING_ERROR = 3,
   ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_PRICE_INCREASE_DECLINED = 4,
   ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_PRODUCT_UNAVAILABLE = 5,
-  /*
-   * Apple's "other", or a reason that the service does not know yet.
-   */
   ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_OTHER = 6,
-  /*
-   * A non-renewing purchase reached its end.
-   */
   ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_ENDED = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__EXPIRATION_REASON)
 } Entitle__V1__ExpirationReason;
-/*
- * The customer's answer to a price increase. Read a number that you do not know as absent.
- */
 typedef enum _Entitle__V1__PriceConsent {
-  /*
-   * No price increase is known.
-   */
   ENTITLE__V1__PRICE_CONSENT__PRICE_CONSENT_UNSPECIFIED = 0,
   ENTITLE__V1__PRICE_CONSENT__PRICE_CONSENT_PENDING = 1,
   ENTITLE__V1__PRICE_CONSENT__PRICE_CONSENT_ACCEPTED = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__PRICE_CONSENT)
 } Entitle__V1__PriceConsent;
-/*
- * Additional information about the status. Ignore a number that you do not know.
- */
 typedef enum _Entitle__V1__Notice {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__NOTICE__NOTICE_UNSPECIFIED = 0,
-  /*
-   * The period was upgraded, but its successor is not known: a refetch is due.
-   */
   ENTITLE__V1__NOTICE__NOTICE_SUCCESSOR_MISSING = 1,
-  /*
-   * Ended with auto-renew on and without a billing retry: no renewal is known.
-   */
   ENTITLE__V1__NOTICE__NOTICE_RENEWAL_OVERDUE = 2,
-  /*
-   * Inferred from the absence of newer facts, not from a signed fact.
-   */
   ENTITLE__V1__NOTICE__NOTICE_INFERRED = 3,
-  /*
-   * The catalog gives no duration for this non-renewing product.
-   */
   ENTITLE__V1__NOTICE__NOTICE_DURATION_MISSING = 4,
-  /*
-   * The catalog does not name the product.
-   */
   ENTITLE__V1__NOTICE__NOTICE_PRODUCT_UNKNOWN = 5,
-  /*
-   * Apple sent a product type that the service does not know.
-   */
   ENTITLE__V1__NOTICE__NOTICE_TYPE_UNKNOWN = 6,
-  /*
-   * An auto-renewable transaction without an expiry date.
-   */
   ENTITLE__V1__NOTICE__NOTICE_EXPIRES_DATE_MISSING = 7,
-  /*
-   * A renewal whose period before it is not known: a refetch is due. With access, the renewal was
-   * charged ahead, and access is given from its signing on.
-   */
   ENTITLE__V1__NOTICE__NOTICE_PREDECESSOR_MISSING = 8
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__NOTICE)
 } Entitle__V1__Notice;
-/*
- * The evidence for a purchase, or for the outcome of a grandfathering rule. Read a number that you
- * do not know as UNSIGNED_ARCHIVE.
- */
 typedef enum _Entitle__V1__Evidence {
-  /*
-   * No evidence from the App Store: a grant, or an outcome that the catalog simulates.
-   */
   ENTITLE__V1__EVIDENCE__EVIDENCE_UNSPECIFIED = 0,
-  /*
-   * A JWS that Apple signed.
-   */
   ENTITLE__V1__EVIDENCE__EVIDENCE_SIGNED_TRANSACTION = 1,
-  /*
-   * A legacy receipt that Apple signed.
-   */
   ENTITLE__V1__EVIDENCE__EVIDENCE_RECEIPT = 2,
-  /*
-   * An unsigned response of verifyReceipt that an operator imported.
-   */
   ENTITLE__V1__EVIDENCE__EVIDENCE_UNSIGNED_ARCHIVE = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__EVIDENCE)
 } Entitle__V1__Evidence;
-/*
- * The outcome of a grandfathering rule. Read a number that you do not know as UNKNOWN.
- */
 typedef enum _Entitle__V1__GrandfatheringOutcome {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_UNSPECIFIED = 0,
-  /*
-   * The customer came before the business model changed.
-   */
   ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_GRANTED = 1,
-  /*
-   * The customer came after the business model changed.
-   */
   ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_DENIED = 2,
-  /*
-   * The evidence does not suffice: nothing is conferred for now.
-   */
   ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_UNKNOWN = 3,
-  /*
-   * The rule is not evaluated in this environment.
-   */
   ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_NOT_EVALUATED = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__GRANDFATHERING_OUTCOME)
 } Entitle__V1__GrandfatheringOutcome;
-/*
- * The reason for the outcome of a grandfathering rule. Read a number that you do not know as
- * NO_EVIDENCE.
- */
 typedef enum _Entitle__V1__GrandfatheringReason {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_UNSPECIFIED = 0,
-  /*
-   * No app transaction of the customer is known: submit it.
-   */
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_NO_APP_TRANSACTION = 1,
-  /*
-   * The environment is not production, and the catalog simulates no outcome.
-   */
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_ENVIRONMENT = 2,
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_VERSION_AND_DATE_AGREE = 3,
-  /*
-   * The rule's conflict policy decided.
-   */
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_VERSION_AND_DATE_DISAGREE = 4,
-  /*
-   * The version is missing, or the rule has no threshold for the platform.
-   */
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_DATE_ALONE = 5,
-  /*
-   * The version cannot be read.
-   */
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_DATE_ALONE_UNREADABLE_VERSION = 6,
-  /*
-   * The date is missing, or the rule has no cutoff.
-   */
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_VERSION_ALONE = 7,
-  /*
-   * Neither the version nor the date can be used.
-   */
   ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_NO_EVIDENCE = 8
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__GRANDFATHERING_REASON)
 } Entitle__V1__GrandfatheringReason;
@@ -334,74 +133,27 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CUSTOMER_STATE__HAS_NEXT_TRANSITION_AT_MS__CASE)
 } Entitle__V1__CustomerState__HasNextTransitionAtMsCase;
 
-/*
- * The state of one customer in one app and environment at one moment.
- */
 struct  Entitle__V1__CustomerState
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The caller's own id of the customer; empty when no account has claimed these purchases.
-   */
   char *account_id;
-  /*
-   * Number of the latest change of this customer; increases with each change; 0 when nothing is
-   * known.
-   */
   int64_t revision;
-  /*
-   * The moment of this state, in milliseconds since the epoch: at_ms where the request has it, else
-   * the moment at which the server answered the call, also from its cache. It does not say how
-   * recent the facts are: see Consistency.
-   */
   int64_t evaluated_at_ms;
-  /*
-   * The state in one word.
-   */
   Entitle__V1__CoreState core_state;
-  /*
-   * Suggestions, most urgent first, without duplicates. Never empty: NONE when there is nothing to
-   * suggest.
-   */
   size_t n_calls_to_action;
   Entitle__V1__CallToAction *calls_to_action;
-  /*
-   * The entitlements that the customer has now, sorted by entitlement_id; empty when there are
-   * none.
-   */
   size_t n_entitlements;
   Entitle__V1__EntitlementState **entitlements;
-  /*
-   * Each product with a transaction, sorted by product_id.
-   */
   size_t n_products;
   Entitle__V1__ProductState **products;
-  /*
-   * Each subscription group with a transaction, sorted by group_id.
-   */
   size_t n_groups;
   Entitle__V1__GroupState **groups;
-  /*
-   * Each grandfathering rule that the catalog has for the app, sorted by rule_id; empty when there
-   * are none.
-   */
   size_t n_grandfathering;
   Entitle__V1__GrandfatheringState **grandfathering;
   Entitle__V1__CustomerState__HasNextTransitionAtMsCase has_next_transition_at_ms_case;
   union {
-    /*
-     * The next moment at which this state changes without new facts, in milliseconds since the epoch.
-     * Do not cache the state beyond it. Absent when only new facts or another catalog can change the
-     * state.
-     */
     int64_t next_transition_at_ms;
   };
 };
@@ -410,20 +162,10 @@ struct  Entitle__V1__CustomerState
     , (char *)protobuf_c_empty_string, ENTITLE__V1__STORE_ENVIRONMENT__STORE_ENVIRONMENT_UNSPECIFIED, (char *)protobuf_c_empty_string, 0, 0, ENTITLE__V1__CORE_STATE__CORE_STATE_UNSPECIFIED, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, ENTITLE__V1__CUSTOMER_STATE__HAS_NEXT_TRANSITION_AT_MS__NOT_SET, {0} }
 
 
-/*
- * An entitlement that is conferred now.
- */
 struct  Entitle__V1__EntitlementState
 {
   ProtobufCMessage base;
-  /*
-   * Its id in the catalog.
-   */
   char *entitlement_id;
-  /*
-   * The sources that confer it, at least one: latest end first, then purchases by transaction_id,
-   * grants by grant_id, and grandfathering rules by their id.
-   */
   size_t n_sources;
   Entitle__V1__EntitlementSource **sources;
 };
@@ -438,47 +180,18 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__ENTITLEMENT_SOURCE__HAS_UNTIL_MS__CASE)
 } Entitle__V1__EntitlementSource__HasUntilMsCase;
 
-/*
- * What confers an entitlement: exactly one of a purchase, a grant and a grandfathering rule.
- */
 struct  Entitle__V1__EntitlementSource
 {
   ProtobufCMessage base;
-  /*
-   * The transaction that confers it; empty unless it is a purchase.
-   */
   char *transaction_id;
-  /*
-   * The chain of that transaction; empty unless it is a purchase.
-   */
   char *original_transaction_id;
-  /*
-   * The product of that transaction; empty unless it is a purchase.
-   */
   char *product_id;
-  /*
-   * Start, in milliseconds since the epoch.
-   */
   int64_t since_ms;
-  /*
-   * The operator's grant; empty unless it is one.
-   */
   char *grant_id;
-  /*
-   * The catalog's grandfathering rule; empty unless it is one.
-   */
   char *grandfathering_rule_id;
-  /*
-   * The evidence for it; absent for a grant.
-   */
   Entitle__V1__Evidence evidence;
   Entitle__V1__EntitlementSource__HasUntilMsCase has_until_ms_case;
   union {
-    /*
-     * The first moment at which its chain, its stack of purchases, its grant or its rule stops
-     * conferring the entitlement, as far as the facts say, in milliseconds since the epoch; absent
-     * when it has no end.
-     */
     int64_t until_ms;
   };
 };
@@ -487,27 +200,12 @@ struct  Entitle__V1__EntitlementSource
     , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__EVIDENCE__EVIDENCE_UNSPECIFIED, ENTITLE__V1__ENTITLEMENT_SOURCE__HAS_UNTIL_MS__NOT_SET, {0} }
 
 
-/*
- * One product.
- */
 struct  Entitle__V1__ProductState
 {
   ProtobufCMessage base;
-  /*
-   * The product.
-   */
   char *product_id;
-  /*
-   * Its subscription group; empty unless it is auto-renewable.
-   */
   char *group_id;
-  /*
-   * False when the catalog does not name the product: it then confers nothing.
-   */
   protobuf_c_boolean in_catalog;
-  /*
-   * The standing.
-   */
   Entitle__V1__Standing *standing;
 };
 #define ENTITLE__V1__PRODUCT_STATE__INIT \
@@ -515,32 +213,13 @@ struct  Entitle__V1__ProductState
     , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, NULL }
 
 
-/*
- * The outcome of one grandfathering rule of the catalog for the customer.
- */
 struct  Entitle__V1__GrandfatheringState
 {
   ProtobufCMessage base;
-  /*
-   * The id of the rule in the catalog.
-   */
   char *rule_id;
-  /*
-   * The outcome.
-   */
   Entitle__V1__GrandfatheringOutcome outcome;
-  /*
-   * Why.
-   */
   Entitle__V1__GrandfatheringReason reason;
-  /*
-   * True when the evidence is contradictory or incomplete, and needs a review by a person.
-   */
   protobuf_c_boolean flagged;
-  /*
-   * The id of the app transaction that decided; when it has no id, "sha256:" and the first 16 bytes of
-   * the SHA-256 of its payload, hexadecimal; empty when no app transaction is known.
-   */
   char *app_transaction_id;
 };
 #define ENTITLE__V1__GRANDFATHERING_STATE__INIT \
@@ -548,27 +227,12 @@ struct  Entitle__V1__GrandfatheringState
     , (char *)protobuf_c_empty_string, ENTITLE__V1__GRANDFATHERING_OUTCOME__GRANDFATHERING_OUTCOME_UNSPECIFIED, ENTITLE__V1__GRANDFATHERING_REASON__GRANDFATHERING_REASON_UNSPECIFIED, 0, (char *)protobuf_c_empty_string }
 
 
-/*
- * One subscription group, with the best standing of all its chains.
- */
 struct  Entitle__V1__GroupState
 {
   ProtobufCMessage base;
-  /*
-   * The group.
-   */
   char *group_id;
-  /*
-   * The standing.
-   */
   Entitle__V1__Standing *standing;
-  /*
-   * True when a free trial of this group was used.
-   */
   protobuf_c_boolean trial_used;
-  /*
-   * True when an introductory offer of any kind of this group was used.
-   */
   protobuf_c_boolean introductory_offer_used;
 };
 #define ENTITLE__V1__GROUP_STATE__INIT \
@@ -594,115 +258,41 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__STANDING__HAS_WILL_RENEW__CASE)
 } Entitle__V1__Standing__HasWillRenewCase;
 
-/*
- * The standing of a product or a group: its status, and the period that decided it.
- */
 struct  Entitle__V1__Standing
 {
   ProtobufCMessage base;
-  /*
-   * The state of this product or group in one word.
-   */
   Entitle__V1__CoreState core_state;
-  /*
-   * The detailed status.
-   */
   Entitle__V1__DetailedStatus status;
-  /*
-   * Why it ended; absent unless the status is EXPIRED.
-   */
   Entitle__V1__ExpirationReason expiration_reason;
-  /*
-   * The product of the period that decided.
-   */
   char *product_id;
-  /*
-   * Apple's type of that product, unchanged: "Auto-Renewable Subscription", "Non-Renewing
-   * Subscription", "Non-Consumable", "Consumable", or a type that the service does not know.
-   */
   char *product_type;
-  /*
-   * The transaction of the period that decided.
-   */
   char *transaction_id;
-  /*
-   * The chain of that transaction.
-   */
   char *original_transaction_id;
-  /*
-   * Start of that period, in milliseconds since the epoch.
-   */
   int64_t period_start_ms;
-  /*
-   * The change to another product at the next renewal; absent when there is none.
-   */
   Entitle__V1__PendingChange *pending_change;
-  /*
-   * The customer's answer to a price increase; absent when there is none.
-   */
   Entitle__V1__PriceConsent price_consent;
-  /*
-   * The offer under which the period was bought; absent when there is none.
-   */
   Entitle__V1__Offer *offer;
-  /*
-   * "PURCHASED", "FAMILY_SHARED", "ASSIGNED" as Apple sends it; empty when not known.
-   */
   char *ownership;
-  /*
-   * The storefront's country code, ISO 3166-1 alpha-3; empty when not known.
-   */
   char *storefront;
-  /*
-   * The refund or the end of sharing; absent when there is none.
-   */
   Entitle__V1__Revocation *revocation;
-  /*
-   * Progress of a commitment billed in parts; absent when there is none.
-   */
   Entitle__V1__Commitment *commitment;
-  /*
-   * The earliest purchase of this product or in this group, in milliseconds since the epoch.
-   */
   int64_t first_purchase_at_ms;
-  /*
-   * The suggestion for this product or group.
-   */
   Entitle__V1__CallToAction call_to_action;
-  /*
-   * Notices, sorted by number; empty when there are none.
-   */
   size_t n_notices;
   Entitle__V1__Notice *notices;
-  /*
-   * The offer under which it will renew; absent when there is none, or it will not renew.
-   */
   Entitle__V1__Offer *renewal_offer;
-  /*
-   * Apple's eligibleWinBackOfferIds, best first as Apple orders them; empty unless the call to
-   * action is WIN_BACK.
-   */
   size_t n_win_back_offer_ids;
   char **win_back_offer_ids;
   Entitle__V1__Standing__HasPeriodEndMsCase has_period_end_ms_case;
   union {
-    /*
-     * End of that period, in milliseconds since the epoch; absent when it has none.
-     */
     int64_t period_end_ms;
   };
   Entitle__V1__Standing__HasGraceEndMsCase has_grace_end_ms_case;
   union {
-    /*
-     * End of the grace period, in milliseconds since the epoch; absent unless in grace.
-     */
     int64_t grace_end_ms;
   };
   Entitle__V1__Standing__HasWillRenewCase has_will_renew_case;
   union {
-    /*
-     * Whether it will renew; absent when not known, or when the product does not renew.
-     */
     protobuf_c_boolean will_renew;
   };
 };
@@ -711,19 +301,10 @@ struct  Entitle__V1__Standing
     , ENTITLE__V1__CORE_STATE__CORE_STATE_UNSPECIFIED, ENTITLE__V1__DETAILED_STATUS__DETAILED_STATUS_UNSPECIFIED, ENTITLE__V1__EXPIRATION_REASON__EXPIRATION_REASON_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, 0, NULL, ENTITLE__V1__PRICE_CONSENT__PRICE_CONSENT_UNSPECIFIED, NULL, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, NULL, NULL, 0, ENTITLE__V1__CALL_TO_ACTION__CALL_TO_ACTION_UNSPECIFIED, 0,NULL, NULL, 0,NULL, ENTITLE__V1__STANDING__HAS_PERIOD_END_MS__NOT_SET, {0}, ENTITLE__V1__STANDING__HAS_GRACE_END_MS__NOT_SET, {0}, ENTITLE__V1__STANDING__HAS_WILL_RENEW__NOT_SET, {0} }
 
 
-/*
- * A change to another product at the next renewal.
- */
 struct  Entitle__V1__PendingChange
 {
   ProtobufCMessage base;
-  /*
-   * The product that follows.
-   */
   char *product_id;
-  /*
-   * Start, in milliseconds since the epoch.
-   */
   int64_t effective_at_ms;
 };
 #define ENTITLE__V1__PENDING_CHANGE__INIT \
@@ -731,29 +312,12 @@ struct  Entitle__V1__PendingChange
     , (char *)protobuf_c_empty_string, 0 }
 
 
-/*
- * The offer under which a period was bought.
- */
 struct  Entitle__V1__Offer
 {
   ProtobufCMessage base;
-  /*
-   * Apple's offerType: 1 introductory, 2 promotional, 3 offer code, 4 win-back, or a type that the
-   * service does not know.
-   */
   int64_t type;
-  /*
-   * Apple's offerIdentifier; empty when absent.
-   */
   char *identifier;
-  /*
-   * "FREE_TRIAL", "PAY_AS_YOU_GO", "PAY_UP_FRONT", "ONE_TIME" as Apple sends it; empty when
-   * absent.
-   */
   char *discount_type;
-  /*
-   * Length of the offer as an ISO 8601 duration; empty when absent.
-   */
   char *period;
 };
 #define ENTITLE__V1__OFFER__INIT \
@@ -767,25 +331,13 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__REVOCATION__HAS_REASON__CASE)
 } Entitle__V1__Revocation__HasReasonCase;
 
-/*
- * A refund, or the end of sharing.
- */
 struct  Entitle__V1__Revocation
 {
   ProtobufCMessage base;
-  /*
-   * Start, in milliseconds since the epoch.
-   */
   int64_t date_ms;
-  /*
-   * "REFUND_FULL", "REFUND_PRORATED", "FAMILY_REVOKE" as Apple sends it; empty when absent.
-   */
   char *type;
   Entitle__V1__Revocation__HasReasonCase has_reason_case;
   union {
-    /*
-     * Apple's revocationReason: 1 an issue with the app, 0 any other; absent when Apple gave none.
-     */
     int64_t reason;
   };
 };
@@ -800,25 +352,13 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__COMMITMENT__HAS_EXPIRES_AT_MS__CASE)
 } Entitle__V1__Commitment__HasExpiresAtMsCase;
 
-/*
- * Progress of a commitment billed in parts, such as twelve months billed monthly.
- */
 struct  Entitle__V1__Commitment
 {
   ProtobufCMessage base;
-  /*
-   * Number of the billing period, from 1.
-   */
   int64_t billing_period_number;
-  /*
-   * Total number of billing periods.
-   */
   int64_t total_billing_periods;
   Entitle__V1__Commitment__HasExpiresAtMsCase has_expires_at_ms_case;
   union {
-    /*
-     * End of the whole commitment, in milliseconds since the epoch; absent when not known.
-     */
     int64_t expires_at_ms;
   };
 };
@@ -830,212 +370,36 @@ struct  Entitle__V1__Commitment
 /* Entitle__V1__CustomerState methods */
 void   entitle__v1__customer_state__init
                      (Entitle__V1__CustomerState         *message);
-size_t entitle__v1__customer_state__get_packed_size
-                     (const Entitle__V1__CustomerState   *message);
-size_t entitle__v1__customer_state__pack
-                     (const Entitle__V1__CustomerState   *message,
-                      uint8_t             *out);
-size_t entitle__v1__customer_state__pack_to_buffer
-                     (const Entitle__V1__CustomerState   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CustomerState *
-       entitle__v1__customer_state__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__customer_state__free_unpacked
-                     (Entitle__V1__CustomerState *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__EntitlementState methods */
 void   entitle__v1__entitlement_state__init
                      (Entitle__V1__EntitlementState         *message);
-size_t entitle__v1__entitlement_state__get_packed_size
-                     (const Entitle__V1__EntitlementState   *message);
-size_t entitle__v1__entitlement_state__pack
-                     (const Entitle__V1__EntitlementState   *message,
-                      uint8_t             *out);
-size_t entitle__v1__entitlement_state__pack_to_buffer
-                     (const Entitle__V1__EntitlementState   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__EntitlementState *
-       entitle__v1__entitlement_state__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__entitlement_state__free_unpacked
-                     (Entitle__V1__EntitlementState *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__EntitlementSource methods */
 void   entitle__v1__entitlement_source__init
                      (Entitle__V1__EntitlementSource         *message);
-size_t entitle__v1__entitlement_source__get_packed_size
-                     (const Entitle__V1__EntitlementSource   *message);
-size_t entitle__v1__entitlement_source__pack
-                     (const Entitle__V1__EntitlementSource   *message,
-                      uint8_t             *out);
-size_t entitle__v1__entitlement_source__pack_to_buffer
-                     (const Entitle__V1__EntitlementSource   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__EntitlementSource *
-       entitle__v1__entitlement_source__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__entitlement_source__free_unpacked
-                     (Entitle__V1__EntitlementSource *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ProductState methods */
 void   entitle__v1__product_state__init
                      (Entitle__V1__ProductState         *message);
-size_t entitle__v1__product_state__get_packed_size
-                     (const Entitle__V1__ProductState   *message);
-size_t entitle__v1__product_state__pack
-                     (const Entitle__V1__ProductState   *message,
-                      uint8_t             *out);
-size_t entitle__v1__product_state__pack_to_buffer
-                     (const Entitle__V1__ProductState   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ProductState *
-       entitle__v1__product_state__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__product_state__free_unpacked
-                     (Entitle__V1__ProductState *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GrandfatheringState methods */
 void   entitle__v1__grandfathering_state__init
                      (Entitle__V1__GrandfatheringState         *message);
-size_t entitle__v1__grandfathering_state__get_packed_size
-                     (const Entitle__V1__GrandfatheringState   *message);
-size_t entitle__v1__grandfathering_state__pack
-                     (const Entitle__V1__GrandfatheringState   *message,
-                      uint8_t             *out);
-size_t entitle__v1__grandfathering_state__pack_to_buffer
-                     (const Entitle__V1__GrandfatheringState   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GrandfatheringState *
-       entitle__v1__grandfathering_state__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__grandfathering_state__free_unpacked
-                     (Entitle__V1__GrandfatheringState *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__GroupState methods */
 void   entitle__v1__group_state__init
                      (Entitle__V1__GroupState         *message);
-size_t entitle__v1__group_state__get_packed_size
-                     (const Entitle__V1__GroupState   *message);
-size_t entitle__v1__group_state__pack
-                     (const Entitle__V1__GroupState   *message,
-                      uint8_t             *out);
-size_t entitle__v1__group_state__pack_to_buffer
-                     (const Entitle__V1__GroupState   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__GroupState *
-       entitle__v1__group_state__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__group_state__free_unpacked
-                     (Entitle__V1__GroupState *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__Standing methods */
 void   entitle__v1__standing__init
                      (Entitle__V1__Standing         *message);
-size_t entitle__v1__standing__get_packed_size
-                     (const Entitle__V1__Standing   *message);
-size_t entitle__v1__standing__pack
-                     (const Entitle__V1__Standing   *message,
-                      uint8_t             *out);
-size_t entitle__v1__standing__pack_to_buffer
-                     (const Entitle__V1__Standing   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Standing *
-       entitle__v1__standing__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__standing__free_unpacked
-                     (Entitle__V1__Standing *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__PendingChange methods */
 void   entitle__v1__pending_change__init
                      (Entitle__V1__PendingChange         *message);
-size_t entitle__v1__pending_change__get_packed_size
-                     (const Entitle__V1__PendingChange   *message);
-size_t entitle__v1__pending_change__pack
-                     (const Entitle__V1__PendingChange   *message,
-                      uint8_t             *out);
-size_t entitle__v1__pending_change__pack_to_buffer
-                     (const Entitle__V1__PendingChange   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__PendingChange *
-       entitle__v1__pending_change__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__pending_change__free_unpacked
-                     (Entitle__V1__PendingChange *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__Offer methods */
 void   entitle__v1__offer__init
                      (Entitle__V1__Offer         *message);
-size_t entitle__v1__offer__get_packed_size
-                     (const Entitle__V1__Offer   *message);
-size_t entitle__v1__offer__pack
-                     (const Entitle__V1__Offer   *message,
-                      uint8_t             *out);
-size_t entitle__v1__offer__pack_to_buffer
-                     (const Entitle__V1__Offer   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Offer *
-       entitle__v1__offer__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__offer__free_unpacked
-                     (Entitle__V1__Offer *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__Revocation methods */
 void   entitle__v1__revocation__init
                      (Entitle__V1__Revocation         *message);
-size_t entitle__v1__revocation__get_packed_size
-                     (const Entitle__V1__Revocation   *message);
-size_t entitle__v1__revocation__pack
-                     (const Entitle__V1__Revocation   *message,
-                      uint8_t             *out);
-size_t entitle__v1__revocation__pack_to_buffer
-                     (const Entitle__V1__Revocation   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Revocation *
-       entitle__v1__revocation__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__revocation__free_unpacked
-                     (Entitle__V1__Revocation *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__Commitment methods */
 void   entitle__v1__commitment__init
                      (Entitle__V1__Commitment         *message);
-size_t entitle__v1__commitment__get_packed_size
-                     (const Entitle__V1__Commitment   *message);
-size_t entitle__v1__commitment__pack
-                     (const Entitle__V1__Commitment   *message,
-                      uint8_t             *out);
-size_t entitle__v1__commitment__pack_to_buffer
-                     (const Entitle__V1__Commitment   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__Commitment *
-       entitle__v1__commitment__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__commitment__free_unpacked
-                     (Entitle__V1__Commitment *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__CustomerState_Closure)

@@ -32,285 +32,83 @@ typedef struct Entitle__V1__ReceiptSummary Entitle__V1__ReceiptSummary;
 
 /* --- enums --- */
 
-/*
- * The result of verifying a signed payload. Read a number that you do not know as refused.
- */
 typedef enum _Entitle__V1__Verdict {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__VERDICT__VERDICT_UNSPECIFIED = 0,
-  /*
-   * Verified and accepted.
-   */
   ENTITLE__V1__VERDICT__VERDICT_OK = 1,
-  /*
-   * Not a signed payload of a kind that the service knows.
-   */
   ENTITLE__V1__VERDICT__VERDICT_MALFORMED = 2,
-  /*
-   * The algorithm is not ES256; for a receipt, not RSA with SHA-1 or SHA-256.
-   */
   ENTITLE__V1__VERDICT__VERDICT_UNSUPPORTED_ALGORITHM = 3,
-  /*
-   * A certificate cannot be read, or lacks the extensions of Apple's certificates.
-   */
   ENTITLE__V1__VERDICT__VERDICT_INVALID_CERTIFICATE = 4,
-  /*
-   * The chain does not end in a trusted root.
-   */
   ENTITLE__V1__VERDICT__VERDICT_UNTRUSTED_CHAIN = 5,
-  /*
-   * A certificate was not valid when the payload was signed.
-   */
   ENTITLE__V1__VERDICT__VERDICT_CERTIFICATE_EXPIRED = 6,
-  /*
-   * A certificate was revoked.
-   */
   ENTITLE__V1__VERDICT__VERDICT_CERTIFICATE_REVOKED = 7,
-  /*
-   * The verdict is not known yet: submit the payload again later.
-   */
   ENTITLE__V1__VERDICT__VERDICT_RETRYABLE = 8,
-  /*
-   * The signature does not match the payload.
-   */
   ENTITLE__V1__VERDICT__VERDICT_INVALID_SIGNATURE = 9,
-  /*
-   * Signed for an app that the service, or this request, does not accept.
-   */
   ENTITLE__V1__VERDICT__VERDICT_WRONG_APP = 10,
-  /*
-   * Signed in an environment that the service does not accept.
-   */
   ENTITLE__V1__VERDICT__VERDICT_WRONG_ENVIRONMENT = 11,
-  /*
-   * The receipt was made for another device than the request names.
-   */
   ENTITLE__V1__VERDICT__VERDICT_WRONG_DEVICE = 12,
-  /*
-   * Authentic, but the caller may not submit for its app and environment.
-   */
   ENTITLE__V1__VERDICT__VERDICT_APP_NOT_PERMITTED = 13
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__VERDICT)
 } Entitle__V1__Verdict;
-/*
- * The priority of a submission in the queue of the verification workers.
- */
 typedef enum _Entitle__V1__SubmissionPriority {
-  /*
-   * The same as INTERACTIVE.
-   */
   ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED = 0,
-  /*
-   * A caller waits for the answer: verified before bulk submissions.
-   */
   ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_INTERACTIVE = 1,
-  /*
-   * An import: verified when no interactive submission is queued, and limited to a share of the
-   * queue.
-   */
   ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_BULK = 2
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__SUBMISSION_PRIORITY)
 } Entitle__V1__SubmissionPriority;
-/*
- * The kinds of signed payload.
- */
 typedef enum _Entitle__V1__PayloadKind {
-  /*
-   * Unknown: the payload could not be read that far.
-   */
   ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_UNSPECIFIED = 0,
-  /*
-   * A signed transaction.
-   */
   ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_TRANSACTION = 1,
-  /*
-   * A signed renewal info.
-   */
   ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_RENEWAL_INFO = 2,
-  /*
-   * A signed app transaction.
-   */
   ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_APP_TRANSACTION = 3,
-  /*
-   * An App Store Server Notification.
-   */
   ENTITLE__V1__PAYLOAD_KIND__PAYLOAD_KIND_NOTIFICATION = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__PAYLOAD_KIND)
 } Entitle__V1__PayloadKind;
-/*
- * What the store did with an accepted payload.
- */
 typedef enum _Entitle__V1__Disposition {
-  /*
-   * Nothing: it was refused.
-   */
   ENTITLE__V1__DISPOSITION__DISPOSITION_UNSPECIFIED = 0,
-  /*
-   * Stored as a new fact.
-   */
   ENTITLE__V1__DISPOSITION__DISPOSITION_ADDED = 1,
-  /*
-   * A newer version of a known fact, which it replaced.
-   */
   ENTITLE__V1__DISPOSITION__DISPOSITION_REPLACED = 2,
-  /*
-   * The same version of the fact was known.
-   */
   ENTITLE__V1__DISPOSITION__DISPOSITION_DUPLICATE = 3,
-  /*
-   * A newer version of the fact was known, which stays in force.
-   */
   ENTITLE__V1__DISPOSITION__DISPOSITION_SUPERSEDED = 4
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__DISPOSITION)
 } Entitle__V1__Disposition;
-/*
- * The effect of a submission on the owner. Read a number that you do not know as UNCHANGED.
- */
 typedef enum _Entitle__V1__LinkOutcome {
-  /*
-   * Nothing: the payload was refused.
-   */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNSPECIFIED = 0,
-  /*
-   * No account is known for it.
-   */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNLINKED = 1,
-  /*
-   * Its account did not change.
-   */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_UNCHANGED = 2,
-  /*
-   * It had no account, and was linked to one.
-   */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_LINKED = 3,
-  /*
-   * It moved from another account to the account that the submission named.
-   */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_TRANSFERRED = 4,
-  /*
-   * It belongs to another account than the one named, and the link policy of the app does not allow
-   * the claim. The fact is stored.
-   */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ALREADY_LINKED = 5,
-  /*
-   * It belongs to another account than the one named, and the named account has reached the app's
-   * limit of claims in a day. The fact is stored; submit it again later.
-   */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_CLAIM_LIMITED = 6,
-  /*
-   * The account that it would be linked to has as many purchases as the app allows
-   * (chains_per_account). The fact is stored, and the purchase stays where it was.
-   */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_ACCOUNT_FULL = 7,
-  /*
-   * It moved back to the account that the submission named: another account had claimed it meanwhile, so
-   * the customer may know of it.
-   */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_RECLAIMED = 8,
-  /*
-   * It belongs to another account than the one named, and claims have moved it as often as the app allows
-   * (claims_per_purchase). The fact is stored. Only LinkService moves it.
-   */
   ENTITLE__V1__LINK_OUTCOME__LINK_OUTCOME_DISPUTED = 9
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__LINK_OUTCOME)
 } Entitle__V1__LinkOutcome;
-/*
- * Events that notifications report, some of which need action. Ignore an event with a number that
- * you do not know.
- */
 typedef enum _Entitle__V1__FeedEventKind {
-  /*
-   * Never sent.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_UNSPECIFIED = 0,
-  /*
-   * Apple asks for consumption data; see deadline_ms.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_REQUESTED = 1,
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFUNDED = 2,
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFUND_DECLINED = 3,
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFUND_REVERSED = 4,
-  /*
-   * Family sharing, or an assigned seat, ended.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_SHARING_ENDED = 5,
-  /*
-   * A price increase waits for the customer's consent.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_PRICE_CONSENT_NEEDED = 6,
-  /*
-   * A parent or guardian withdrew consent.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSENT_RESCINDED = 7,
-  /*
-   * Ask the App Store Server API; see refetch_reason.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_REFETCH_DUE = 8,
-  /*
-   * An appAccountToken, the detail, was presented for two accounts. It links nothing until
-   * LinkService.BindAccountToken says whose it is.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_TOKEN_AMBIGUOUS = 9,
-  /*
-   * An appTransactionId, the detail, was presented for two accounts. It links nothing until
-   * LinkService.LinkAccount or TransferPurchase names its account.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_APP_TRANSACTION_AMBIGUOUS = 10,
-  /*
-   * Purchases were not linked to the account of the change, as it has as many as the app allows
-   * (chains_per_account). The detail is their number; original_transaction_id has the first.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_ACCOUNT_FULL = 12,
-  /*
-   * What a job should have fetched from the App Store could not be had; the detail says why.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_JOB_GIVEN_UP = 13,
-  /*
-   * The App Store was told about the consumption of a purchase; the detail says what.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_SENT = 14,
-  /*
-   * The App Store asked about the consumption of a purchase and was not told. The detail begins with
-   * the name of a ConsumptionCause, without its prefix.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_CONSUMPTION_NOT_SENT = 15,
-  /*
-   * Claims have moved a purchase as often as the app allows (claims_per_purchase). It is with the account
-   * that has it by proof, and no claim moves it until LinkService decides. original_transaction_id has
-   * the chain; of an app transaction, the detail has its id.
-   */
   ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_PURCHASE_DISPUTED = 16
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__FEED_EVENT_KIND)
 } Entitle__V1__FeedEventKind;
-/*
- * Why the App Store Server API should be asked. Ignore a number that you do not know.
- */
 typedef enum _Entitle__V1__RefetchReason {
-  /*
-   * The event asks for no refetch.
-   */
   ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_UNSPECIFIED = 0,
-  /*
-   * A period was upgraded, and its successor is not known.
-   */
   ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_SUCCESSOR_MISSING = 1,
-  /*
-   * Apple's data.status contradicts the stored facts.
-   */
   ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_STATUS_MISMATCH = 2,
-  /*
-   * The notification lacks a signed payload that it should contain.
-   */
   ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_PAYLOAD_MISSING = 3,
-  /*
-   * A renewal is overdue, and no fact says why.
-   */
   ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_RENEWAL_OVERDUE = 4,
-  /*
-   * A renewal is known, and not the period before it.
-   */
   ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_PREDECESSOR_MISSING = 5
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__REFETCH_REASON)
 } Entitle__V1__RefetchReason;
@@ -323,42 +121,17 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__FEED_EVENT__HAS_DEADLINE_MS__CASE)
 } Entitle__V1__FeedEvent__HasDeadlineMsCase;
 
-/*
- * An event of the change feed.
- */
 struct  Entitle__V1__FeedEvent
 {
   ProtobufCMessage base;
-  /*
-   * The kind of the event.
-   */
   Entitle__V1__FeedEventKind kind;
-  /*
-   * The notification that reported it; empty when none did.
-   */
   char *notification_uuid;
-  /*
-   * The chain that it concerns; empty when none.
-   */
   char *original_transaction_id;
-  /*
-   * The transaction that it concerns; empty when none.
-   */
   char *transaction_id;
-  /*
-   * The reason for the refetch; absent unless the kind is REFETCH_DUE.
-   */
   Entitle__V1__RefetchReason refetch_reason;
-  /*
-   * Apple's term for the cause, the names of missing fields, or both sides of a contradiction,
-   * or what became ambiguous; empty when there is none.
-   */
   char *detail;
   Entitle__V1__FeedEvent__HasDeadlineMsCase has_deadline_ms_case;
   union {
-    /*
-     * Deadline for an action, in milliseconds since the epoch; absent when there is none.
-     */
     int64_t deadline_ms;
   };
 };
@@ -367,15 +140,9 @@ struct  Entitle__V1__FeedEvent
     , ENTITLE__V1__FEED_EVENT_KIND__FEED_EVENT_KIND_UNSPECIFIED, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, ENTITLE__V1__REFETCH_REASON__REFETCH_REASON_UNSPECIFIED, (char *)protobuf_c_empty_string, ENTITLE__V1__FEED_EVENT__HAS_DEADLINE_MS__NOT_SET, {0} }
 
 
-/*
- * One signed payload.
- */
 struct  Entitle__V1__SignedItem
 {
   ProtobufCMessage base;
-  /*
-   * A signed transaction, renewal info or app transaction: a JWS in compact form.
-   */
   char *signed_payload;
 };
 #define ENTITLE__V1__SIGNED_ITEM__INIT \
@@ -383,39 +150,15 @@ struct  Entitle__V1__SignedItem
     , (char *)protobuf_c_empty_string }
 
 
-/*
- * The result of one signed payload.
- */
 struct  Entitle__V1__ItemResult
 {
   ProtobufCMessage base;
-  /*
-   * The verdict of the verification.
-   */
   Entitle__V1__Verdict verdict;
-  /*
-   * Why it was refused, in English, for logs and people; empty when it was accepted.
-   */
   char *detail;
-  /*
-   * Its kind; absent when it could not be read that far.
-   */
   Entitle__V1__PayloadKind kind;
-  /*
-   * What the store did with it; absent when it was refused.
-   */
   Entitle__V1__Disposition disposition;
-  /*
-   * Its chain; empty for an app transaction, or when refused.
-   */
   char *original_transaction_id;
-  /*
-   * Its transaction; empty when it is not a transaction, or when refused.
-   */
   char *transaction_id;
-  /*
-   * The effect on the owner; absent when it was refused.
-   */
   Entitle__V1__LinkOutcome link;
 };
 #define ENTITLE__V1__ITEM_RESULT__INIT \
@@ -430,33 +173,15 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__CUSTOMER_REVISION__CUSTOMER__CASE)
 } Entitle__V1__CustomerRevision__CustomerCase;
 
-/*
- * A customer that a submission concerns, with the revision after it.
- */
 struct  Entitle__V1__CustomerRevision
 {
   ProtobufCMessage base;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * The revision. A read AT_LEAST_AS_FRESH with this revision sees the submitted data.
-   */
   int64_t revision;
   Entitle__V1__CustomerRevision__CustomerCase customer_case;
   union {
-    /*
-     * An account.
-     */
     char *account_id;
-    /*
-     * A chain that no account has claimed.
-     */
     char *original_transaction_id;
   };
 };
@@ -468,31 +193,11 @@ struct  Entitle__V1__CustomerRevision
 struct  Entitle__V1__SubmitSignedTransactionsRequest
 {
   ProtobufCMessage base;
-  /*
-   * Every item must belong to this app; empty: any app that the service accepts. A renewal info
-   * does not name its app. The app is known from a transaction of its chain, in this request or an
-   * earlier one; otherwise the renewal info is refused as WRONG_APP.
-   */
   char *bundle_id;
-  /*
-   * The account that owns the purchases. Purchases without an account are linked to it; purchases
-   * of another account are claimed for it. Empty when the caller does not know it.
-   */
   char *account_id;
-  /*
-   * The payloads.
-   */
   size_t n_items;
   Entitle__V1__SignedItem **items;
-  /*
-   * The priority; INTERACTIVE when absent.
-   */
   Entitle__V1__SubmissionPriority priority;
-  /*
-   * The anonymous account that the customer used before account_id, of which everything is merged
-   * into account_id. Without account_id, or when its id does not begin with the app's
-   * anonymous_prefix, or when the account is not known, nothing is merged. Empty: none.
-   */
   char *anonymous_account_id;
 };
 #define ENTITLE__V1__SUBMIT_SIGNED_TRANSACTIONS_REQUEST__INIT \
@@ -503,16 +208,8 @@ struct  Entitle__V1__SubmitSignedTransactionsRequest
 struct  Entitle__V1__SubmitSignedTransactionsResponse
 {
   ProtobufCMessage base;
-  /*
-   * One for each item of the request, in its order.
-   */
   size_t n_results;
   Entitle__V1__ItemResult **results;
-  /*
-   * The customers that the accepted items concern, without duplicates, changed or not. When the
-   * request names an account, no other account is listed: neither an account that lost a purchase
-   * to it, nor one that keeps a purchase that it claimed.
-   */
   size_t n_customers;
   Entitle__V1__CustomerRevision **customers;
 };
@@ -524,22 +221,9 @@ struct  Entitle__V1__SubmitSignedTransactionsResponse
 struct  Entitle__V1__SubmitNotificationRequest
 {
   ProtobufCMessage base;
-  /*
-   * The value of signedPayload in the notification's body: a JWS in compact form.
-   */
   char *signed_payload;
-  /*
-   * The account that owns the purchases, as in SubmitSignedTransactionsRequest; empty when the
-   * caller does not know it.
-   */
   char *account_id;
-  /*
-   * The priority; INTERACTIVE when absent.
-   */
   Entitle__V1__SubmissionPriority priority;
-  /*
-   * The notification must belong to this app; empty: any app that the service accepts.
-   */
   char *bundle_id;
 };
 #define ENTITLE__V1__SUBMIT_NOTIFICATION_REQUEST__INIT \
@@ -550,44 +234,16 @@ struct  Entitle__V1__SubmitNotificationRequest
 struct  Entitle__V1__SubmitNotificationResponse
 {
   ProtobufCMessage base;
-  /*
-   * The verdict about the notification. Unless it is OK, nothing was stored, and the only other
-   * field that is set is the detail.
-   */
   Entitle__V1__Verdict verdict;
-  /*
-   * Why it was refused, in English, for logs and people; empty when it was accepted.
-   */
   char *detail;
-  /*
-   * Apple's notificationUUID.
-   */
   char *notification_uuid;
-  /*
-   * Apple's notificationType, unchanged.
-   */
   char *notification_type;
-  /*
-   * Apple's subtype, unchanged; empty when there is none.
-   */
   char *subtype;
-  /*
-   * True when this notification was already known.
-   */
   protobuf_c_boolean duplicate;
-  /*
-   * The results of the signed payloads inside it; empty when there are none.
-   */
   size_t n_results;
   Entitle__V1__ItemResult **results;
-  /*
-   * The customers that it concerns, as in SubmitSignedTransactionsResponse.
-   */
   size_t n_customers;
   Entitle__V1__CustomerRevision **customers;
-  /*
-   * Its events, which are also in the change feed; empty for a duplicate.
-   */
   size_t n_events;
   Entitle__V1__FeedEvent **events;
 };
@@ -599,31 +255,11 @@ struct  Entitle__V1__SubmitNotificationResponse
 struct  Entitle__V1__SubmitReceiptRequest
 {
   ProtobufCMessage base;
-  /*
-   * The receipt must belong to this app; empty: any app that the service accepts.
-   */
   char *bundle_id;
-  /*
-   * The account that owns the purchases, as in SubmitSignedTransactionsRequest; empty when the
-   * caller does not know it.
-   */
   char *account_id;
-  /*
-   * The receipt as the app has it, as DER or as standard base64 of DER; at most 1 MiB of DER.
-   */
   ProtobufCBinaryData receipt;
-  /*
-   * The device that the receipt must have been made for: the 16 bytes of its identifierForVendor,
-   * or, for a Mac, the 6 bytes of its primary network address. Empty: not checked.
-   */
   ProtobufCBinaryData device_identifier;
-  /*
-   * The priority; INTERACTIVE when absent.
-   */
   Entitle__V1__SubmissionPriority priority;
-  /*
-   * As in SubmitSignedTransactionsRequest.
-   */
   char *anonymous_account_id;
 };
 #define ENTITLE__V1__SUBMIT_RECEIPT_REQUEST__INIT \
@@ -631,34 +267,14 @@ struct  Entitle__V1__SubmitReceiptRequest
     , (char *)protobuf_c_empty_string, (char *)protobuf_c_empty_string, {0,NULL}, {0,NULL}, ENTITLE__V1__SUBMISSION_PRIORITY__SUBMISSION_PRIORITY_UNSPECIFIED, (char *)protobuf_c_empty_string }
 
 
-/*
- * The result of a receipt, or of an archived response.
- */
 struct  Entitle__V1__SubmitReceiptResponse
 {
   ProtobufCMessage base;
-  /*
-   * The verdict about the whole. Unless it is OK, nothing was stored, and the only other field that
-   * is set is the detail.
-   */
   Entitle__V1__Verdict verdict;
-  /*
-   * Why it was refused, in English, for logs and people; empty when it was accepted.
-   */
   char *detail;
-  /*
-   * Summary of the receipt; absent when it was refused.
-   */
   Entitle__V1__ReceiptSummary *receipt;
-  /*
-   * The results of its contents: first the app, then each in-app purchase in its order. The
-   * renewals of an archived response come last.
-   */
   size_t n_results;
   Entitle__V1__ItemResult **results;
-  /*
-   * The customers that it concerns, as in SubmitSignedTransactionsResponse.
-   */
   size_t n_customers;
   Entitle__V1__CustomerRevision **customers;
 };
@@ -679,52 +295,22 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(ENTITLE__V1__RECEIPT_SUMMARY__HAS_EXPIRATION_MS__CASE)
 } Entitle__V1__ReceiptSummary__HasExpirationMsCase;
 
-/*
- * Summary of a receipt.
- */
 struct  Entitle__V1__ReceiptSummary
 {
   ProtobufCMessage base;
-  /*
-   * Apple's receipt type, unchanged: "Production", "ProductionSandbox", "ProductionVPP", …
-   */
   char *receipt_type;
-  /*
-   * The app.
-   */
   char *bundle_id;
-  /*
-   * The environment of this type.
-   */
   Entitle__V1__StoreEnvironment environment;
-  /*
-   * When it was made, in milliseconds since the epoch.
-   */
   int64_t creation_ms;
-  /*
-   * The version of the app that it was made for; empty when absent.
-   */
   char *application_version;
-  /*
-   * The version that the customer first had; empty when absent.
-   */
   char *original_application_version;
-  /*
-   * Number of in-app purchases in it.
-   */
   int64_t in_app_count;
   Entitle__V1__ReceiptSummary__HasOriginalPurchaseMsCase has_original_purchase_ms_case;
   union {
-    /*
-     * When the customer first had the app, in milliseconds since the epoch; absent when not known.
-     */
     int64_t original_purchase_ms;
   };
   Entitle__V1__ReceiptSummary__HasExpirationMsCase has_expiration_ms_case;
   union {
-    /*
-     * When the receipt of a volume purchase ends, in milliseconds since the epoch; absent otherwise.
-     */
     int64_t expiration_ms;
   };
 };
@@ -736,212 +322,36 @@ struct  Entitle__V1__ReceiptSummary
 /* Entitle__V1__FeedEvent methods */
 void   entitle__v1__feed_event__init
                      (Entitle__V1__FeedEvent         *message);
-size_t entitle__v1__feed_event__get_packed_size
-                     (const Entitle__V1__FeedEvent   *message);
-size_t entitle__v1__feed_event__pack
-                     (const Entitle__V1__FeedEvent   *message,
-                      uint8_t             *out);
-size_t entitle__v1__feed_event__pack_to_buffer
-                     (const Entitle__V1__FeedEvent   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__FeedEvent *
-       entitle__v1__feed_event__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__feed_event__free_unpacked
-                     (Entitle__V1__FeedEvent *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SignedItem methods */
 void   entitle__v1__signed_item__init
                      (Entitle__V1__SignedItem         *message);
-size_t entitle__v1__signed_item__get_packed_size
-                     (const Entitle__V1__SignedItem   *message);
-size_t entitle__v1__signed_item__pack
-                     (const Entitle__V1__SignedItem   *message,
-                      uint8_t             *out);
-size_t entitle__v1__signed_item__pack_to_buffer
-                     (const Entitle__V1__SignedItem   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SignedItem *
-       entitle__v1__signed_item__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__signed_item__free_unpacked
-                     (Entitle__V1__SignedItem *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ItemResult methods */
 void   entitle__v1__item_result__init
                      (Entitle__V1__ItemResult         *message);
-size_t entitle__v1__item_result__get_packed_size
-                     (const Entitle__V1__ItemResult   *message);
-size_t entitle__v1__item_result__pack
-                     (const Entitle__V1__ItemResult   *message,
-                      uint8_t             *out);
-size_t entitle__v1__item_result__pack_to_buffer
-                     (const Entitle__V1__ItemResult   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ItemResult *
-       entitle__v1__item_result__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__item_result__free_unpacked
-                     (Entitle__V1__ItemResult *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__CustomerRevision methods */
 void   entitle__v1__customer_revision__init
                      (Entitle__V1__CustomerRevision         *message);
-size_t entitle__v1__customer_revision__get_packed_size
-                     (const Entitle__V1__CustomerRevision   *message);
-size_t entitle__v1__customer_revision__pack
-                     (const Entitle__V1__CustomerRevision   *message,
-                      uint8_t             *out);
-size_t entitle__v1__customer_revision__pack_to_buffer
-                     (const Entitle__V1__CustomerRevision   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__CustomerRevision *
-       entitle__v1__customer_revision__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__customer_revision__free_unpacked
-                     (Entitle__V1__CustomerRevision *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SubmitSignedTransactionsRequest methods */
 void   entitle__v1__submit_signed_transactions_request__init
                      (Entitle__V1__SubmitSignedTransactionsRequest         *message);
-size_t entitle__v1__submit_signed_transactions_request__get_packed_size
-                     (const Entitle__V1__SubmitSignedTransactionsRequest   *message);
-size_t entitle__v1__submit_signed_transactions_request__pack
-                     (const Entitle__V1__SubmitSignedTransactionsRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__submit_signed_transactions_request__pack_to_buffer
-                     (const Entitle__V1__SubmitSignedTransactionsRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SubmitSignedTransactionsRequest *
-       entitle__v1__submit_signed_transactions_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__submit_signed_transactions_request__free_unpacked
-                     (Entitle__V1__SubmitSignedTransactionsRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SubmitSignedTransactionsResponse methods */
 void   entitle__v1__submit_signed_transactions_response__init
                      (Entitle__V1__SubmitSignedTransactionsResponse         *message);
-size_t entitle__v1__submit_signed_transactions_response__get_packed_size
-                     (const Entitle__V1__SubmitSignedTransactionsResponse   *message);
-size_t entitle__v1__submit_signed_transactions_response__pack
-                     (const Entitle__V1__SubmitSignedTransactionsResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__submit_signed_transactions_response__pack_to_buffer
-                     (const Entitle__V1__SubmitSignedTransactionsResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SubmitSignedTransactionsResponse *
-       entitle__v1__submit_signed_transactions_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__submit_signed_transactions_response__free_unpacked
-                     (Entitle__V1__SubmitSignedTransactionsResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SubmitNotificationRequest methods */
 void   entitle__v1__submit_notification_request__init
                      (Entitle__V1__SubmitNotificationRequest         *message);
-size_t entitle__v1__submit_notification_request__get_packed_size
-                     (const Entitle__V1__SubmitNotificationRequest   *message);
-size_t entitle__v1__submit_notification_request__pack
-                     (const Entitle__V1__SubmitNotificationRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__submit_notification_request__pack_to_buffer
-                     (const Entitle__V1__SubmitNotificationRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SubmitNotificationRequest *
-       entitle__v1__submit_notification_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__submit_notification_request__free_unpacked
-                     (Entitle__V1__SubmitNotificationRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SubmitNotificationResponse methods */
 void   entitle__v1__submit_notification_response__init
                      (Entitle__V1__SubmitNotificationResponse         *message);
-size_t entitle__v1__submit_notification_response__get_packed_size
-                     (const Entitle__V1__SubmitNotificationResponse   *message);
-size_t entitle__v1__submit_notification_response__pack
-                     (const Entitle__V1__SubmitNotificationResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__submit_notification_response__pack_to_buffer
-                     (const Entitle__V1__SubmitNotificationResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SubmitNotificationResponse *
-       entitle__v1__submit_notification_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__submit_notification_response__free_unpacked
-                     (Entitle__V1__SubmitNotificationResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SubmitReceiptRequest methods */
 void   entitle__v1__submit_receipt_request__init
                      (Entitle__V1__SubmitReceiptRequest         *message);
-size_t entitle__v1__submit_receipt_request__get_packed_size
-                     (const Entitle__V1__SubmitReceiptRequest   *message);
-size_t entitle__v1__submit_receipt_request__pack
-                     (const Entitle__V1__SubmitReceiptRequest   *message,
-                      uint8_t             *out);
-size_t entitle__v1__submit_receipt_request__pack_to_buffer
-                     (const Entitle__V1__SubmitReceiptRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SubmitReceiptRequest *
-       entitle__v1__submit_receipt_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__submit_receipt_request__free_unpacked
-                     (Entitle__V1__SubmitReceiptRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__SubmitReceiptResponse methods */
 void   entitle__v1__submit_receipt_response__init
                      (Entitle__V1__SubmitReceiptResponse         *message);
-size_t entitle__v1__submit_receipt_response__get_packed_size
-                     (const Entitle__V1__SubmitReceiptResponse   *message);
-size_t entitle__v1__submit_receipt_response__pack
-                     (const Entitle__V1__SubmitReceiptResponse   *message,
-                      uint8_t             *out);
-size_t entitle__v1__submit_receipt_response__pack_to_buffer
-                     (const Entitle__V1__SubmitReceiptResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__SubmitReceiptResponse *
-       entitle__v1__submit_receipt_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__submit_receipt_response__free_unpacked
-                     (Entitle__V1__SubmitReceiptResponse *message,
-                      ProtobufCAllocator *allocator);
 /* Entitle__V1__ReceiptSummary methods */
 void   entitle__v1__receipt_summary__init
                      (Entitle__V1__ReceiptSummary         *message);
-size_t entitle__v1__receipt_summary__get_packed_size
-                     (const Entitle__V1__ReceiptSummary   *message);
-size_t entitle__v1__receipt_summary__pack
-                     (const Entitle__V1__ReceiptSummary   *message,
-                      uint8_t             *out);
-size_t entitle__v1__receipt_summary__pack_to_buffer
-                     (const Entitle__V1__ReceiptSummary   *message,
-                      ProtobufCBuffer     *buffer);
-Entitle__V1__ReceiptSummary *
-       entitle__v1__receipt_summary__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   entitle__v1__receipt_summary__free_unpacked
-                     (Entitle__V1__ReceiptSummary *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Entitle__V1__FeedEvent_Closure)
@@ -980,45 +390,6 @@ typedef void (*Entitle__V1__ReceiptSummary_Closure)
 
 /* --- services --- */
 
-typedef struct Entitle__V1__SubmissionService_Service Entitle__V1__SubmissionService_Service;
-struct Entitle__V1__SubmissionService_Service
-{
-  ProtobufCService base;
-  void (*submit_signed_transactions)(Entitle__V1__SubmissionService_Service *service,
-                                     const Entitle__V1__SubmitSignedTransactionsRequest *input,
-                                     Entitle__V1__SubmitSignedTransactionsResponse_Closure closure,
-                                     void *closure_data);
-  void (*submit_notification)(Entitle__V1__SubmissionService_Service *service,
-                              const Entitle__V1__SubmitNotificationRequest *input,
-                              Entitle__V1__SubmitNotificationResponse_Closure closure,
-                              void *closure_data);
-  void (*submit_receipt)(Entitle__V1__SubmissionService_Service *service,
-                         const Entitle__V1__SubmitReceiptRequest *input,
-                         Entitle__V1__SubmitReceiptResponse_Closure closure,
-                         void *closure_data);
-};
-typedef void (*Entitle__V1__SubmissionService_ServiceDestroy)(Entitle__V1__SubmissionService_Service *);
-void entitle__v1__submission_service__init (Entitle__V1__SubmissionService_Service *service,
-                                            Entitle__V1__SubmissionService_ServiceDestroy destroy);
-#define ENTITLE__V1__SUBMISSION_SERVICE__BASE_INIT \
-    { &entitle__v1__submission_service__descriptor, protobuf_c_service_invoke_internal, NULL }
-#define ENTITLE__V1__SUBMISSION_SERVICE__INIT(function_prefix__) \
-    { ENTITLE__V1__SUBMISSION_SERVICE__BASE_INIT,\
-      function_prefix__ ## submit_signed_transactions,\
-      function_prefix__ ## submit_notification,\
-      function_prefix__ ## submit_receipt  }
-void entitle__v1__submission_service__submit_signed_transactions(ProtobufCService *service,
-                                                                 const Entitle__V1__SubmitSignedTransactionsRequest *input,
-                                                                 Entitle__V1__SubmitSignedTransactionsResponse_Closure closure,
-                                                                 void *closure_data);
-void entitle__v1__submission_service__submit_notification(ProtobufCService *service,
-                                                          const Entitle__V1__SubmitNotificationRequest *input,
-                                                          Entitle__V1__SubmitNotificationResponse_Closure closure,
-                                                          void *closure_data);
-void entitle__v1__submission_service__submit_receipt(ProtobufCService *service,
-                                                     const Entitle__V1__SubmitReceiptRequest *input,
-                                                     Entitle__V1__SubmitReceiptResponse_Closure closure,
-                                                     void *closure_data);
 
 /* --- descriptors --- */
 
@@ -1040,7 +411,6 @@ extern const ProtobufCMessageDescriptor entitle__v1__submit_notification_respons
 extern const ProtobufCMessageDescriptor entitle__v1__submit_receipt_request__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__submit_receipt_response__descriptor;
 extern const ProtobufCMessageDescriptor entitle__v1__receipt_summary__descriptor;
-extern const ProtobufCServiceDescriptor entitle__v1__submission_service__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -21,26 +21,10 @@ typedef struct Grpc__Health__V1__HealthCheckResponse Grpc__Health__V1__HealthChe
 
 /* --- enums --- */
 
-/*
- * The status of a service.
- */
 typedef enum _Grpc__Health__V1__HealthCheckResponse__ServingStatus {
-  /*
-   * Not known.
-   */
   GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__UNKNOWN = 0,
-  /*
-   * Calls are answered.
-   */
   GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING = 1,
-  /*
-   * The store cannot answer. While the server stops, Check is UNAVAILABLE with the reason
-   * SHUTTING_DOWN instead.
-   */
   GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__NOT_SERVING = 2,
-  /*
-   * Sent only by Watch: the server does not know the service.
-   */
   GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVICE_UNKNOWN = 3
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS)
 } Grpc__Health__V1__HealthCheckResponse__ServingStatus;
@@ -50,9 +34,6 @@ typedef enum _Grpc__Health__V1__HealthCheckResponse__ServingStatus {
 struct  Grpc__Health__V1__HealthCheckRequest
 {
   ProtobufCMessage base;
-  /*
-   * Full name of a service; empty asks for the server as a whole.
-   */
   char *service;
 };
 #define GRPC__HEALTH__V1__HEALTH_CHECK_REQUEST__INIT \
@@ -69,25 +50,11 @@ typedef enum {
 struct  Grpc__Health__V1__HealthCheckResponse
 {
   ProtobufCMessage base;
-  /*
-   * The status of the service.
-   */
   Grpc__Health__V1__HealthCheckResponse__ServingStatus status;
-  /*
-   * The server's version, such as "0.1.0". The public protocol does not have this field. Its own
-   * numbers count up from 1, so no later field of it will be 1000. Stock clients skip the field.
-   */
   char *version;
-  /*
-   * The server has access control: every method but these needs a credential.
-   */
   protobuf_c_boolean credentials_needed;
   Grpc__Health__V1__HealthCheckResponse__HasDevelopmentClockMsCase has_development_clock_ms_case;
   union {
-    /*
-     * The virtual time that the server decides by, for development: its setting development_clock.
-     * Absent on a server whose time is the system's.
-     */
     int64_t development_clock_ms;
   };
 };
@@ -99,41 +66,9 @@ struct  Grpc__Health__V1__HealthCheckResponse
 /* Grpc__Health__V1__HealthCheckRequest methods */
 void   grpc__health__v1__health_check_request__init
                      (Grpc__Health__V1__HealthCheckRequest         *message);
-size_t grpc__health__v1__health_check_request__get_packed_size
-                     (const Grpc__Health__V1__HealthCheckRequest   *message);
-size_t grpc__health__v1__health_check_request__pack
-                     (const Grpc__Health__V1__HealthCheckRequest   *message,
-                      uint8_t             *out);
-size_t grpc__health__v1__health_check_request__pack_to_buffer
-                     (const Grpc__Health__V1__HealthCheckRequest   *message,
-                      ProtobufCBuffer     *buffer);
-Grpc__Health__V1__HealthCheckRequest *
-       grpc__health__v1__health_check_request__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   grpc__health__v1__health_check_request__free_unpacked
-                     (Grpc__Health__V1__HealthCheckRequest *message,
-                      ProtobufCAllocator *allocator);
 /* Grpc__Health__V1__HealthCheckResponse methods */
 void   grpc__health__v1__health_check_response__init
                      (Grpc__Health__V1__HealthCheckResponse         *message);
-size_t grpc__health__v1__health_check_response__get_packed_size
-                     (const Grpc__Health__V1__HealthCheckResponse   *message);
-size_t grpc__health__v1__health_check_response__pack
-                     (const Grpc__Health__V1__HealthCheckResponse   *message,
-                      uint8_t             *out);
-size_t grpc__health__v1__health_check_response__pack_to_buffer
-                     (const Grpc__Health__V1__HealthCheckResponse   *message,
-                      ProtobufCBuffer     *buffer);
-Grpc__Health__V1__HealthCheckResponse *
-       grpc__health__v1__health_check_response__unpack
-                     (ProtobufCAllocator  *allocator,
-                      size_t               len,
-                      const uint8_t       *data);
-void   grpc__health__v1__health_check_response__free_unpacked
-                     (Grpc__Health__V1__HealthCheckResponse *message,
-                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Grpc__Health__V1__HealthCheckRequest_Closure)
@@ -145,43 +80,12 @@ typedef void (*Grpc__Health__V1__HealthCheckResponse_Closure)
 
 /* --- services --- */
 
-typedef struct Grpc__Health__V1__Health_Service Grpc__Health__V1__Health_Service;
-struct Grpc__Health__V1__Health_Service
-{
-  ProtobufCService base;
-  void (*check)(Grpc__Health__V1__Health_Service *service,
-                const Grpc__Health__V1__HealthCheckRequest *input,
-                Grpc__Health__V1__HealthCheckResponse_Closure closure,
-                void *closure_data);
-  void (*watch)(Grpc__Health__V1__Health_Service *service,
-                const Grpc__Health__V1__HealthCheckRequest *input,
-                Grpc__Health__V1__HealthCheckResponse_Closure closure,
-                void *closure_data);
-};
-typedef void (*Grpc__Health__V1__Health_ServiceDestroy)(Grpc__Health__V1__Health_Service *);
-void grpc__health__v1__health__init (Grpc__Health__V1__Health_Service *service,
-                                     Grpc__Health__V1__Health_ServiceDestroy destroy);
-#define GRPC__HEALTH__V1__HEALTH__BASE_INIT \
-    { &grpc__health__v1__health__descriptor, protobuf_c_service_invoke_internal, NULL }
-#define GRPC__HEALTH__V1__HEALTH__INIT(function_prefix__) \
-    { GRPC__HEALTH__V1__HEALTH__BASE_INIT,\
-      function_prefix__ ## check,\
-      function_prefix__ ## watch  }
-void grpc__health__v1__health__check(ProtobufCService *service,
-                                     const Grpc__Health__V1__HealthCheckRequest *input,
-                                     Grpc__Health__V1__HealthCheckResponse_Closure closure,
-                                     void *closure_data);
-void grpc__health__v1__health__watch(ProtobufCService *service,
-                                     const Grpc__Health__V1__HealthCheckRequest *input,
-                                     Grpc__Health__V1__HealthCheckResponse_Closure closure,
-                                     void *closure_data);
 
 /* --- descriptors --- */
 
 extern const ProtobufCMessageDescriptor grpc__health__v1__health_check_request__descriptor;
 extern const ProtobufCMessageDescriptor grpc__health__v1__health_check_response__descriptor;
 extern const ProtobufCEnumDescriptor    grpc__health__v1__health_check_response__serving_status__descriptor;
-extern const ProtobufCServiceDescriptor grpc__health__v1__health__descriptor;
 
 PROTOBUF_C__END_DECLS
 
