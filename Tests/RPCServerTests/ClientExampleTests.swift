@@ -6,7 +6,8 @@ struct ClientExampleTests {
   @Test(
     "Each function is compiled here",
     arguments: [
-      "deploy/docs/client.md", "Sources/RPCClient/RPCClient.docc/GettingStarted.md",
+      "README.md", "deploy/docs/client.md",
+      "Sources/RPCClient/RPCClient.docc/GettingStarted.md",
       "Sources/RPCClient/RPCClient.docc/ErrorsAndRetries.md",
     ])
   func compiled(path: String) throws {

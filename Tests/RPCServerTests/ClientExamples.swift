@@ -1,6 +1,14 @@
 // The examples of the documentation, as a caller compiles them: with nothing but the library.
 import RPCClient
 
+// README.md
+func isPro(_ account: AccountID, with client: EntitlementClient) async throws -> Bool {
+  let scope = AppScope(bundleID: "com.example.scribe", environment: .production)
+  let answer = try await client.checkEntitlement(
+    CheckEntitlementRequest(customer: .account(account), scope: scope, entitlementID: "pro"))
+  return answer.isGranted
+}
+
 // deploy/docs/client.md
 func mayUse(_ entitlement: String, account: String) async throws -> Bool {
   let client = EntitlementClient(try ServerAddress(parsing: "127.0.0.1:7100"))

@@ -64,11 +64,10 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate", abstract: "Migrates a database to the schema of this program.",
     discussion: """
-      Applies the missing migrations, each in its own transaction. Servers of the former version \
-      cannot write any more. An interrupted run goes on where it ended. Does nothing when nothing is \
-      missing. Concurrent runs wait for each other. With --dry-run it only prints what it would \
-      apply. Exit code 2 when the schema is newer than this program, 3 when the database cannot be \
-      reached.
+      Applies the missing migrations, each in its own transaction. An interrupted run goes on where \
+      it ended. Does nothing when nothing is missing. Concurrent runs wait for each other. With \
+      --dry-run it only prints what it would apply. Exit code 2 when the schema is newer than this \
+      program, 3 when the database cannot be reached.
       """)
 
   @Flag(help: "Only print the migrations that would be applied.")

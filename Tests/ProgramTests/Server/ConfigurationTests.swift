@@ -127,14 +127,13 @@ struct ConfigurationTests {
     }
   }
 
-  /// The flags of the table in README.md, but for the ones that are no settings.
+  /// The flags of the table in deploy/docs/entitled.md, but for the ones that are no settings.
   private func documentedSettings() throws -> Set<String> {
     let tests = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-    let readme = try String(
-      contentsOf: tests.appending(path: "../../../README.md").standardized, encoding: .utf8)
-    let section = try #require(readme.split(separator: "\n## entitled\n").last)
-    let lines = try #require(section.split(separator: "\n## ").first).split(separator: "\n")
-    let flags = lines.filter { $0.hasPrefix("| `--") }.flatMap { line in
+    let page = try String(
+      contentsOf: tests.appending(path: "../../../deploy/docs/entitled.md").standardized,
+      encoding: .utf8)
+    let flags = page.split(separator: "\n").filter { $0.hasPrefix("| `--") }.flatMap { line in
       line.split(separator: "|").first?.matches(of: /--([a-z-]+)/).map { String($0.1) } ?? []
     }
     let lists = [
