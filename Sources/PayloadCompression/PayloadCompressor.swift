@@ -13,7 +13,7 @@ import CZstd
 /// | 3 | as 1, of a payload in which numbers replace texts of its row (``RowTexts``) |
 ///
 /// Other first bytes are damage. Numbers are ``VariableLength``. A frame has no magic number, no length
-/// and no checksum of its own: whoever stores a payload keeps its digest beside it.
+/// and no checksum of its own: the digest of the payload is stored beside it.
 package final class PayloadCompressor: Sendable {
   /// The most bytes that a stored form may claim to expand to.
   package static let maximumByteCount = 64 << 20

@@ -10,7 +10,7 @@ final class PayloadDictionary: @unchecked Sendable {
   let compression: OpaquePointer
   let expansion: OpaquePointer
 
-  /// The dictionary that comes with the program. It was trained on payloads of simulated customers.
+  /// The dictionary that comes with the program. `deploy/train-dictionary` made it.
   static let shipped = PayloadDictionary(number: 1, bytes: PackageResources.shipped_dictionary)
 
   /// The level of zstd. The levels above take a multiple of the time, for some bytes of a payload.

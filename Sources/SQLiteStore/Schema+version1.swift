@@ -1,5 +1,5 @@
 extension Schema {
-  /// The tables of version 1. A table comes after those that its rows depend on.
+  /// The tables of version 1, in the order in which they refer to each other.
   ///
   /// SQLite stores the text of a statement with the comments inside of it.
   static let version1 = """
@@ -125,7 +125,7 @@ extension Schema {
 
     -- One row for each fact: the version of it that stands (R5). The key is the scope, the kind and
     -- the identifier. Reads put the identifier, the hints and the signing moment back into the
-    -- payload (`RowTexts`), so whoever changes one of these columns writes the payload again.
+    -- payload (`RowTexts`), so a change of one of these columns must write it again.
     CREATE TABLE facts (
       id INTEGER PRIMARY KEY,
       scope_id INTEGER NOT NULL REFERENCES scopes (id),
@@ -235,7 +235,7 @@ extension Schema {
       is_from_erased INTEGER NOT NULL CHECK (is_from_erased = 0 OR from_account IS NULL),
       -- 1: the latter account was deleted, and its id is erased here.
       is_to_erased INTEGER NOT NULL CHECK (is_to_erased = 0 OR to_account IS NULL),
-      -- The person or tool for whom the caller acted, in its words; NULL: it named none.
+      -- For whom the caller acted, as the caller said; NULL: it did not say.
       on_behalf_of TEXT,
       -- The trace id of the call that caused the change, 16 bytes; NULL: it was not traced.
       trace BLOB,
@@ -296,7 +296,7 @@ extension Schema {
       note TEXT,
       -- The moment at which it got its state.
       since INTEGER NOT NULL,
-      -- The person or tool for whom the caller acted, in its words; NULL: it named none.
+      -- For whom the caller acted, as the caller said; NULL: it did not say.
       on_behalf_of TEXT,
       PRIMARY KEY (scope_id, token),
       CHECK (account IS NOT NULL OR state = 2)
@@ -334,7 +334,7 @@ extension Schema {
       withdrawn_by TEXT,
       -- Why it was withdrawn, in the caller's words.
       withdrawal_reason TEXT,
-      -- The person or tool for whom the author acted, in its words; NULL: it named none.
+      -- For whom the author acted, as the author said; NULL: it did not say.
       on_behalf_of TEXT,
       -- The same of the caller that withdrew it.
       withdrawn_on_behalf_of TEXT,
@@ -557,7 +557,7 @@ extension Schema {
       at INTEGER NOT NULL,
       -- The name of the caller that recorded it.
       author TEXT NOT NULL,
-      -- The person or tool for whom the author acted, in its words; NULL: it named none.
+      -- For whom the author acted, as the author said; NULL: it did not say.
       on_behalf_of TEXT,
       -- The reason, in the caller's words; empty: it gave none.
       note TEXT NOT NULL
@@ -666,7 +666,7 @@ extension Schema {
       previous TEXT NOT NULL,
       -- The hash of this entry (R78): a SHA-256 in hexadecimal digits.
       hash TEXT NOT NULL,
-      -- The person or tool for whom the caller acted, in its words.
+      -- For whom the caller acted, as the caller said.
       on_behalf_of TEXT NOT NULL,
       -- An `AuditProof`: how the caller proved its name.
       proof TEXT NOT NULL,
@@ -747,6 +747,10 @@ extension Schema {
     CREATE TRIGGER audit_seals_stay BEFORE UPDATE ON audit_seals
     BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
     CREATE TRIGGER audit_seals_are_kept BEFORE DELETE ON audit_seals
+    BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
+    CREATE TRIGGER audit_seal_chains_stay BEFORE UPDATE ON audit_seal_chains
+    BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
+    CREATE TRIGGER audit_seal_chains_are_kept BEFORE DELETE ON audit_seal_chains
     BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
     """
 }

@@ -180,6 +180,28 @@ struct SchemaTests {
     }
   }
 
+  @Test("The tables of the audit trail refuse changes (R78)")
+  func auditTrail() async throws {
+    _ = try await PostgresSchema.migrate(connection: connection, dryRun: false, report: { _ in })
+    try cluster.execute(
+      """
+      INSERT INTO audit_entries
+        SELECT 'c', 1, 'n', 1, '', 'm', '', '', '', '', '', '', '', '', '', 'h', '', '', '';
+      INSERT INTO audit_seals VALUES (1, 1, 'n', '', 'h');
+      INSERT INTO audit_seal_chains VALUES (1, 'c', 1, 'h', 0, '');
+      """, database: database)
+    for table in ["audit_entries", "audit_seals", "audit_seal_chains"] {
+      for statement in [
+        "UPDATE \(table) SET hash = 'other'", "DELETE FROM \(table)", "TRUNCATE \(table)",
+      ] {
+        let refusal = #expect(throws: (any Error).self, "\(statement)") {
+          try cluster.execute(statement, database: database)
+        }
+        #expect("\(String(describing: refusal))".contains("append-only"), "\(statement)")
+      }
+    }
+  }
+
   // MARK: A second version
 
   /// The migrations of a made-up program, whose second one refuses writers of version 1.

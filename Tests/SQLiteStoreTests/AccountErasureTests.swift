@@ -113,7 +113,8 @@ struct AccountErasureTests {
     let queue = try DatabaseQueue(path: path)
     for sql in [
       "UPDATE audit_entries SET reason = 'none'", "UPDATE audit_seals SET at = 1",
-      "DELETE FROM audit_seals",
+      "DELETE FROM audit_seals", "UPDATE audit_seal_chains SET position = 9",
+      "DELETE FROM audit_seal_chains",
     ] {
       await #expect(throws: DatabaseError.self) {
         try await queue.write { try $0.execute(sql: sql) }

@@ -20,7 +20,7 @@ package final class PayloadVault: Sendable {
 
   /// - Parameters:
   ///   - stored: what ``stored(_:header:texts:)`` returned.
-  ///   - digest: that of the payload, which is stored beside it.
+  ///   - digest: of the payload, as the row has it.
   ///   - header: for a notification, the header segment of its JWS.
   ///   - texts: for a fact, those of its row.
   /// - Throws: ``StoreError/Code/corrupt`` when the bytes are damaged, have another digest, or need a

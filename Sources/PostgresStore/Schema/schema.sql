@@ -114,7 +114,7 @@ CREATE TABLE facts (
   -- compressed; NULL for most facts.
   supplement bytea,
   -- The stored payload. The id, hints and signing moment may be taken out of it and replaced by references to
-  -- the columns of the row (RowTexts), so who changes these columns writes the payload too.
+  -- the columns of the row (RowTexts), so a change of these columns must write the payload too.
   payload bytea NOT NULL,
   -- The facts of a target; one fact. The target first: the apps of a chain are asked for too. The scope last:
   -- an entry takes eight bytes less so.
@@ -240,7 +240,7 @@ CREATE TABLE link_events (
   reason text COLLATE "C" NOT NULL,
   -- The reason of a request, in the caller's words; NULL for the effect of a submission.
   note text COLLATE "C",
-  -- The person or tool for whom the author acted, in the caller's words; NULL when none was named.
+  -- For whom the author acted, as the author said; NULL when it did not say.
   on_behalf_of text COLLATE "C",
   -- The id of the trace of the call that caused it, 16 bytes; NULL if it was not traced.
   trace bytea,
@@ -347,7 +347,7 @@ CREATE TABLE tokens (
   author text COLLATE "C",
   -- The reason of this request, in the caller's words; NULL for other tokens.
   note text COLLATE "C",
-  -- The person or tool for whom the author acted, in the caller's words; NULL when none was named.
+  -- For whom the author acted, as the author said; NULL when it did not say.
   on_behalf_of text COLLATE "C",
   CONSTRAINT tokens_account_check CHECK (account IS NOT NULL OR state = 2),
   -- The account of a token, for reads by it and for each write that presents it.
@@ -359,7 +359,7 @@ CREATE INDEX tokens_by_account ON tokens (scope, account);
 CREATE INDEX tokens_ambiguous ON tokens (scope, token) WHERE state = 2;
 
 -- An entitlement that an operator gave, also a withdrawn one. The key is the app, the account, the moment
--- and the id. An id is unique within its scope: whoever writes one holds the lock of the id. A write adds
+-- and the id. An id is unique within its scope: a write of one holds the lock of the id. A write adds
 -- it, marks it as withdrawn, and moves it with a merged account. The deletion of the account deletes it.
 CREATE TABLE grants (
   -- The app and environment.
@@ -386,7 +386,7 @@ CREATE TABLE grants (
   withdrawn_by text COLLATE "C",
   -- Why it was withdrawn, in the caller's words.
   withdrawal_reason text COLLATE "C",
-  -- The person or tool for whom the author acted, in the caller's words; NULL when none was named.
+  -- For whom the author acted, as the author said; NULL when it did not say.
   on_behalf_of text COLLATE "C",
   -- The same of the withdrawal.
   withdrawn_on_behalf_of text COLLATE "C",
@@ -619,7 +619,7 @@ CREATE TABLE consumption_consents (
   at bigint NOT NULL,
   -- The caller that recorded it.
   author text COLLATE "C" NOT NULL,
-  -- The person or tool for whom the author acted, in the caller's words; NULL when none was named.
+  -- For whom the author acted, as the author said; NULL when it did not say.
   on_behalf_of text COLLATE "C",
   -- The reason, in the caller's words.
   note text COLLATE "C" NOT NULL,
@@ -736,7 +736,7 @@ CREATE TABLE audit_entries (
   previous text COLLATE "C" NOT NULL,
   -- The hash of the entry: a whole SHA-256 in hexadecimal, as all hashes of the trail.
   hash text COLLATE "C" NOT NULL,
-  -- The person or tool for whom the caller acted, in the caller's words; empty when none was named.
+  -- For whom the caller acted, as the caller said; empty when it did not say.
   on_behalf_of text COLLATE "C" NOT NULL,
   -- How the caller proved its name, an AuditProof: none, token, certificate or user.
   proof text COLLATE "C" NOT NULL,
@@ -841,6 +841,10 @@ CREATE TRIGGER audit_entries_are_kept BEFORE TRUNCATE ON audit_entries
 CREATE TRIGGER audit_seals_stay BEFORE UPDATE OR DELETE ON audit_seals
   FOR EACH ROW EXECUTE FUNCTION audit_is_append_only();
 CREATE TRIGGER audit_seals_are_kept BEFORE TRUNCATE ON audit_seals
+  FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only();
+CREATE TRIGGER audit_seal_chains_stay BEFORE UPDATE OR DELETE ON audit_seal_chains
+  FOR EACH ROW EXECUTE FUNCTION audit_is_append_only();
+CREATE TRIGGER audit_seal_chains_are_kept BEFORE TRUNCATE ON audit_seal_chains
   FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only();
 
 -- Partitions --------------------------------------------------------------------------------------------
